@@ -1,7 +1,7 @@
 import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
 import { proxyProblem } from '../../http/proxy.js';
 import { mapConcurrently, type RequestPolicy, withRetries } from '../../http/retry.js';
-import type { WorkflowRun } from '../../keys/key-name.js';
+import type { KeyOrigin, WorkflowRun } from '../../keys/key-name.js';
 import { withLastError } from '../../text/sentences.js';
 import { DeadlineExceeded } from '../../time/deadline.js';
 import { type Collaborators, defaultPolicy } from '../mode.js';
@@ -22,6 +22,9 @@ export const minAgeForNotFound = 3_600_000;
 /** The time between the first and the second request for a run that GitHub does not find. The contract promises this time. */
 const untilSecondRequestMs = 1_000;
 
+/** `age`: milliseconds on the service's clock, NaN without a creation time. */
+export type AgedKey = KeyOrigin & { readonly age: number };
+
 /** Sends GitHub one request per run, and a second request for each 404 that could lead to a revocation. */
 export class RunLookups {
   readonly failures: RequestError[] = [];
@@ -38,10 +41,11 @@ export class RunLookups {
     this.#policy = defaultPolicy({ ...collaborators, deadline: deadline.within(deadline.remaining / 2) });
   }
 
-  /** A failed lookup leaves no entry. `old`: runs whose keys are older than `minAgeForNotFound`. */
-  async find(ids: ReadonlySet<string>, old: ReadonlySet<string>): Promise<ReadonlyMap<string, RunState>> {
+  /** Returns the states of the runs of the keys. A failed lookup leaves no entry. */
+  async find(keys: readonly AgedKey[]): Promise<ReadonlyMap<string, RunState>> {
     const own = { attempt: this.own.attempt, isCompleted: false };
-    const others = [...ids].filter((id) => id !== this.own.id);
+    const others = [...new Set(keys.map(({ run }) => run.id))].filter((id) => id !== this.own.id);
+    const old = new Set(keys.filter(({ age }) => age > minAgeForNotFound).map(({ run }) => run.id));
     if (others.length === 0 || !(await this.#canSeeOwnRun())) return new Map([[this.own.id, own]]);
     const first = await this.#findEach(others);
     const doubtful = others.filter((id) => first.get(id) === 'gone' && old.has(id));

@@ -1,20 +1,16 @@
-import { type KeyOrigin, parseKeyName } from '../../keys/key-name.js';
+import { parseKeyName } from '../../keys/key-name.js';
 import { revokeEach } from '../../keys/revocation.js';
 import { formatDuration } from '../../time/duration.js';
 import { type Collaborators, defaultPolicy, type Services } from '../mode.js';
-import { minAgeForNotFound, RunLookups } from './run-lookups.js';
+import { type AgedKey, minAgeForNotFound, RunLookups } from './run-lookups.js';
 import type { SweepKeysSettings } from './settings.js';
 import type { RunState } from './workflow-runs.js';
 
 export type SweepResult = Awaited<ReturnType<typeof sweepKeys>>;
 export type SweepDecision = SweepResult['decisions'][number];
 
-export async function sweepKeys(
-  settings: SweepKeysSettings,
-  collaborators: Collaborators,
-  { workflowRuns, requestTimeout }: Omit<Services, 'savePostState'>,
-) {
-  const findRun = await workflowRuns(settings.githubToken, settings.repository);
+export async function sweepKeys(settings: SweepKeysSettings, collaborators: Collaborators, services: Services) {
+  const findRun = await services.workflowRuns(settings.githubToken, settings.repository);
   const { api, deadline, log } = collaborators;
   const policy = defaultPolicy(collaborators);
   const list = await api.keys(policy);
@@ -26,10 +22,8 @@ export async function sweepKeys(
   });
   const ours = made.filter(({ run }) => run.fingerprint === settings.run.fingerprint);
 
-  const lookups = new RunLookups(settings.run, requestTimeout, findRun, collaborators);
-  const sweepable = ours.filter(({ isKept }) => !isKept);
-  const old = sweepable.filter(({ age }) => age > minAgeForNotFound);
-  const states = await lookups.find(runIds(sweepable), runIds(old));
+  const lookups = new RunLookups(settings.run, services.requestTimeout, findRun, collaborators);
+  const states = await lookups.find(ours.filter(({ isKept }) => !isKept));
   const decisions = ours.map((one) => ({ ...one, ...decide(one, states.get(one.run.id), settings) }));
 
   const over = decisions.filter(({ isOver }) => isOver).map(({ key }) => key);
@@ -46,16 +40,8 @@ export async function sweepKeys(
   };
 }
 
-function runIds(keys: readonly KeyOrigin[]): ReadonlySet<string> {
-  return new Set(keys.map(({ run }) => run.id));
-}
-
-/** `isOver`: true if the sweep revokes the key. `age`: milliseconds on the service's clock, NaN without a creation time. */
-function decide(
-  { run, isKept, age }: KeyOrigin & { readonly age: number },
-  state: RunState | undefined,
-  { run: own, olderThan }: SweepKeysSettings,
-): { readonly isOver: boolean; readonly reason: string } {
+/** `isOver`: true if the sweep revokes the key. */
+function decide({ run, isKept, age }: AgedKey, state: RunState | undefined, settings: SweepKeysSettings) {
   if (isKept) return { isOver: false, reason: 'revoke-in-post: false' };
   const comparison = (limit: number) =>
     Number.isNaN(age)
@@ -67,15 +53,18 @@ function decide(
   }
   const isStale = state?.attempt !== undefined && state.attempt < run.attempt;
   if (state === undefined || isStale) {
-    const isOver = age > olderThan;
+    const isOver = age > settings.olderThan;
     const what = isStale
       ? 'GitHub does not yet report the run attempt that created the key'
       : 'the state of its run is unknown';
-    return { isOver, reason: `${what}; ${comparison(olderThan)}` };
+    return { isOver, reason: `${what}; ${comparison(settings.olderThan)}` };
   }
   const { attempt, isCompleted } = state;
   if (attempt !== undefined && attempt > run.attempt)
     return { isOver: true, reason: `its run was re-run (now attempt ${attempt})` };
   if (isCompleted) return { isOver: true, reason: 'its run has completed' };
-  return { isOver: false, reason: run.id === own.id ? 'its run is the current one' : 'its run has not completed' };
+  return {
+    isOver: false,
+    reason: run.id === settings.run.id ? 'its run is the current one' : 'its run has not completed',
+  };
 }
