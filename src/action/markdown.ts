@@ -29,11 +29,7 @@ function wordHtml(word: string): string {
 export const maxRows = 50;
 
 /** Headings and cells must be HTML, because they are not escaped. */
-export function truncatedTable<T>(
-  headings: readonly string[],
-  all: readonly T[],
-  cells: (one: T) => readonly string[],
-): string {
+export function truncatedTable<T>(headings: readonly string[], all: readonly T[], cells: (one: T) => string[]): string {
   if (all.length === 0) return '';
   const row = (texts: readonly string[], tag: string) =>
     `<tr>${texts.map((text) => `<${tag}>${text}</${tag}>`).join('')}</tr>\n`;

@@ -31,10 +31,8 @@ export function publishOutputs(report: StepReport, elapsedMs: number, context: P
   return warnings;
 }
 
-export async function publishLogAndSummary(
-  report: StepReport,
-  { toolkit, secrets, mode, wantsSummary }: PublishContext,
-): Promise<void> {
+export async function publishLogAndSummary(report: StepReport, context: PublishContext): Promise<void> {
+  const { toolkit, secrets, mode, wantsSummary } = context;
   const clean = (text: string) => secrets.redact(text);
   for (const warning of report.warnings ?? []) toolkit.warning(clean(warning));
   if (report.notice !== undefined) toolkit.notice(clean(report.notice));

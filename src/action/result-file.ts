@@ -9,12 +9,8 @@ import { escapeCommandsInJson } from './toolkit.js';
 export class ResultFileError extends Error {}
 
 /** Returns the path. If writing fails, a successful step fails too, because later steps could not read the result. */
-export function writeResultFile(
-  pieces: Pieces,
-  succeeded: boolean,
-  warnings: string[],
-  { environment, mode, secrets }: PublishContext,
-): string {
+export function writeResultFile(pieces: Pieces, succeeded: boolean, warnings: string[], context: PublishContext) {
+  const { environment, mode, secrets } = context;
   const folder = environment['RUNNER_TEMP'] || tmpdir();
   const path = join(folder, `ctl-${mode}-${randomUUID()}.json`);
   try {

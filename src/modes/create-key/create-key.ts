@@ -16,11 +16,9 @@ const maxAmbiguousCreates = 5;
 /** The post state has the ids of all found keys, and must fit into an environment variable. */
 const maxFound = 100;
 
-export async function createKey(
-  { label, run, revokeInPost, onRevokeFailure: onFailure }: CreateKeySettings,
-  collaborators: Collaborators,
-  { savePostState }: Pick<Services, 'savePostState'>,
-) {
+export async function createKey(settings: CreateKeySettings, collaborators: Collaborators, services: Services) {
+  const { label, run, revokeInPost, onRevokeFailure: onFailure } = settings;
+  const { savePostState } = services;
   const { api, deadline, log, random } = collaborators;
   const policy = defaultPolicy(collaborators);
   const name = makeKeyName(label, { run, isKept: !revokeInPost }, random);

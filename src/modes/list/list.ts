@@ -113,11 +113,8 @@ async function collect<T extends ApiRecord>(
   return last;
 }
 
-function conclude<T extends ApiRecord>(
-  noun: Noun,
-  { records, cursor, missing }: Page<T>,
-  { limit, isLimitSet, failOn }: ListSettings,
-) {
+function conclude<T extends ApiRecord>(noun: Noun, { records, cursor, missing }: Page<T>, settings: ListSettings) {
+  const { limit, isLimitSet, failOn } = settings;
   const incomplete = `The list of ${noun}s is incomplete: ${missing}.`;
   if (missing !== undefined && failOn !== undefined && records.length === 0)
     throw new UserError(`${incomplete} A matching ${noun} may be missing. Check the ${noun}s in the console.`);

@@ -58,13 +58,8 @@ const advice = {
 };
 
 /** `fields`: what only this list has in its result file. `others`: the outputs that only this list has. */
-function commonReport(
-  noun: Noun,
-  { verdict, records, isCutByDefault, warnings }: ListResult,
-  where = '',
-  fields: object = {},
-  ...others: Output[]
-) {
+function commonReport(noun: Noun, result: ListResult, where = '', fields: object = {}, ...others: Output[]) {
+  const { verdict, records, isCutByDefault, warnings } = result;
   const number = `${isCutByDefault ? 'the newest ' : ''}${plural(records.length, noun)}`;
   // Ids are strings in the outputs, because fromJSON rounds large numbers.
   const ids = records.map(({ id }) => id);

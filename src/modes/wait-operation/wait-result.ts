@@ -17,10 +17,8 @@ export function firstFailure(projects: readonly ProjectPoller[]): RequestError |
 }
 
 /** Returns an end only if no later response can change it. Only this function lets a wait succeed. */
-export function settledEnd(
-  projects: readonly ProjectPoller[],
-  { failFast, failOnEmpty }: WaitSettings,
-): WaitEnd | undefined {
+export function settledEnd(projects: readonly ProjectPoller[], settings: WaitSettings): WaitEnd | undefined {
+  const { failFast, failOnEmpty } = settings;
   const hasFailed = projects.some(({ tracked }) => tracked.hasFailed);
   const failure = hasFailed ? 'failed' : firstFailure(projects);
   const areAllOver = projects.every(({ isSettled, hasGivenUp }) => isSettled || hasGivenUp);
