@@ -72,9 +72,8 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
     clearTimeout(forcedExit);
     const reporting = work.reportError(error, world).catch((reportFailure: unknown) => {
       const what = `${errorMessage(error)}. The step could not report this: ${errorMessage(reportFailure)}`;
-      toolkit.error(
-        secrets.redact(`${what}. Check the runner's disk, then re-run the job. Post revokes a key of this step.`),
-      );
+      const advice = "Check the runner's disk, then re-run the job. Post revokes a key of this step.";
+      toolkit.error(secrets.redact(`${what}. ${advice}`));
       return false;
     });
     exit(await reporting);

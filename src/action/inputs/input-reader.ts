@@ -162,11 +162,8 @@ const maxAgeDays = 366;
 export function readAge(reader: InputReader, name: 'since' | 'older-than'): number | null | undefined {
   const text = reader.text(name);
   if (text === '') return undefined;
-  if (/^\d+$/.test(text) && Number(text) <= maxAgeDays)
-    reader.warn(
-      name,
-      `${text} without a unit means ${text} seconds. If you mean hours or days, write ${text}h or ${text}d`,
-    );
+  const means = `${text} without a unit means ${text} seconds. If you mean hours or days, write ${text}h or ${text}d`;
+  if (/^\d+$/.test(text) && Number(text) <= maxAgeDays) reader.warn(name, means);
   return reader.parse(name, durationParser({ maxDays: maxAgeDays }));
 }
 

@@ -33,10 +33,8 @@ function withoutPassword(text: string): string {
 export function durationParser({ zero = false, minMs = 0, maxDays = 24, otherwise = '' } = {}): Parse<number> {
   return (text) => {
     const ms = parseDuration(text);
-    if (ms === undefined)
-      throw new BadValue(
-        `is not a duration; expected ${otherwise}whole numbers with units (${unitNames}) and without spaces, such as 10m or 1h30m. A number without a unit means seconds`,
-      );
+    const problem = `is not a duration; expected ${otherwise}whole numbers with units (${unitNames}) and without spaces, such as 10m or 1h30m. A number without a unit means seconds`;
+    if (ms === undefined) throw new BadValue(problem);
     const least = minMs === 0 ? 'a duration above 0' : `at least ${minMs}ms`;
     if (ms < minMs || (ms === 0 && !zero))
       throw new BadValue(`is ${ms === 0 ? 'zero' : 'too short'}; expected ${otherwise}${least}`);

@@ -66,10 +66,8 @@ export async function listProjects({ shard, orgId, ...settings }: ListProjectsSe
     const incomplete = `The list of projects is incomplete: ${list.missing}`;
     const error = new RequestError(incomplete, { status: 200, transient: true });
     const pause = retry(error, attempts, beganAt);
-    if (pause === undefined || pause >= deadline.remaining)
-      throw new UserError(
-        `The service never sent all projects (${plural(attempts, 'attempt')}): ${list.missing}. A job that needs all projects would miss some. Check the projects in the console, then re-run the job.`,
-      );
+    const problem = `The service never sent all projects (${plural(attempts, 'attempt')}): ${list.missing}. A job that needs all projects would miss some. Check the projects in the console, then re-run the job.`;
+    if (pause === undefined || pause >= deadline.remaining) throw new UserError(problem);
     onRetry?.(error, pause);
     await deadline.sleep(pause);
   }

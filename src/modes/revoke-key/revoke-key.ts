@@ -20,15 +20,10 @@ async function onlyKeyNamed(name: string, api: ControlApi, policy: RequestPolicy
   const { keys: all, missing } = await api.keys(policy);
   const keys = [...all.values()].filter((key) => key.name === name);
   const shown = sanitizeLine(name, 80);
-  if (keys.length > 1) {
-    const ids = joinFirst(keys.map(({ id }) => id));
-    throw new UserError(
-      `${keys.length} keys are named ${shown}: ${ids}. Nothing was revoked. Set key-id to the id of the key to revoke.`,
-    );
-  }
-  if (missing !== undefined)
-    throw new UserError(
-      `The list of keys is incomplete: ${missing}. So a key named ${shown} may be missing. Nothing was revoked. Set key-id to the id of the key to revoke.`,
-    );
+  const advice = 'Nothing was revoked. Set key-id to the id of the key to revoke.';
+  const several = `${keys.length} keys are named ${shown}: ${joinFirst(keys.map(({ id }) => id))}. ${advice}`;
+  if (keys.length > 1) throw new UserError(several);
+  const incomplete = `The list of keys is incomplete: ${missing}. So a key named ${shown} may be missing. ${advice}`;
+  if (missing !== undefined) throw new UserError(incomplete);
   return keys;
 }

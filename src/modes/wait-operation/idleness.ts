@@ -128,10 +128,8 @@ export class Idleness {
       if (place === 'failed-before') this.failedBefore.set(operation.id, operation);
       if (place === 'awaited') update(operation);
     }
-    if (missing !== undefined)
-      throw new UnreadableList(
-        `The list of operations of project ${sanitizeId(this.projectId)} is incomplete: ${missing}. An unfinished operation may be missing from the list`,
-      );
+    const incomplete = `The list of operations of project ${sanitizeId(this.projectId)} is incomplete: ${missing}. An unfinished operation may be missing from the list`;
+    if (missing !== undefined) throw new UnreadableList(incomplete);
     // The read is complete, but `ProjectPoller` reads further pages to find pending operations.
     if (this.#read === undefined) return true;
     const { began, seenIds } = this.#read;

@@ -30,10 +30,8 @@ export class ProgressLog {
 
   start(): void {
     const pending = this.pending().length;
-    if (pending === 0 && this.deadline.expiresAt <= graceForUnlisted)
-      this.log.warning(
-        `timeout: With “operation-id: all”, the step waits at least ${formatDuration(graceForUnlisted)}, because a list may lack a new operation at first. Set a longer timeout, or 0 to check once.`,
-      );
+    const tooShort = `timeout: With “operation-id: all”, the step waits at least ${formatDuration(graceForUnlisted)}, because a list may lack a new operation at first. Set a longer timeout, or 0 to check once.`;
+    if (pending === 0 && this.deadline.expiresAt <= graceForUnlisted) this.log.warning(tooShort);
     const what = pending === 0 ? 'all unfinished operations' : plural(pending, 'operation');
     const { projectIds, pollsOnce } = this.settings;
     const [id = ''] = projectIds;
@@ -56,10 +54,8 @@ export class ProgressLog {
     if (this.#hasReportedQuiet) return;
     this.#hasReportedQuiet = true;
     const project = this.settings.projectIds.length === 1 ? 'The project' : 'At least one project';
-    const grace = formatDuration(graceForUnlisted);
-    this.#write(
-      `${project} has no unfinished operation to wait for. Reading the list again in ${grace}, because it may lack a new operation at first.`,
-    );
+    const next = `Reading the list again in ${formatDuration(graceForUnlisted)}, because it may lack a new operation at first.`;
+    this.#write(`${project} has no unfinished operation to wait for. ${next}`);
   }
 
   /** Logs only once, because the lists of several projects can be long. */

@@ -48,10 +48,8 @@ const maxProjects = 100;
 
 function parseProjectIds(text: string): string[] {
   const ids = parseNonEmptyList(text, 'a project id');
-  if (ids.length > maxProjects)
-    throw new BadValue(
-      `lists ${ids.length} projects; expected at most ${maxProjects} in one step. Raise max-batches in the step that lists the projects`,
-    );
+  const problem = `lists ${ids.length} projects; expected at most ${maxProjects} in one step. Raise max-batches in the step that lists the projects`;
+  if (ids.length > maxProjects) throw new BadValue(problem);
   return ids;
 }
 
