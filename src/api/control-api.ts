@@ -4,7 +4,7 @@ import { sanitizeId } from '../text/sanitize-line.js';
 import type { Clock } from '../time/clock.js';
 import type { Deadline } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
-import { type KeyList, type MintedKey, parseKeyList, parseMintedKey, parseRevoked } from './keys.js';
+import { type KeyList, parseKeyList, parseMintedKey, parseRevoked } from './keys.js';
 import { type ListPlace, type Page, pageDecoder, pageSize, pages } from './paging.js';
 import { type Decode, parseResponse, unexpectedShape } from './parse-response.js';
 import { type ApiRecord, parseOperation, parseProject } from './records.js';
@@ -85,7 +85,7 @@ export class ControlApi {
   }
 
   /** Sends a single request. Before sending another, the caller must check whether the service created a key. */
-  createKey(name: string, deadline: Deadline): Promise<MintedKey> {
+  createKey(name: string, deadline: Deadline) {
     const body = JSON.stringify({ key_name: name });
     return this.#attempt({ method: 'POST', path: 'api_keys', maxBytes, body }, deadline, parseMintedKey);
   }

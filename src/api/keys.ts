@@ -18,12 +18,6 @@ export interface KeyList extends Pick<Missing, 'missing'> {
   readonly keys: ReadonlyMap<string, Key>;
 }
 
-/** A new key. The service sends the secret only in the response that creates the key. */
-export interface MintedKey {
-  readonly id: string;
-  readonly secret: string;
-}
-
 export const keyFields: readonly string[] = ['id', 'name', 'created_at', 'last_used_at', 'last_used_from_addr'];
 
 /** Accepts only the documented response, because a key that the response does not contain is treated as gone. */
@@ -64,8 +58,8 @@ export function isKeyId(text: string): boolean {
   return /^\d{1,100}$/.test(text);
 }
 
-/** The response can contain the secret, so no error quotes the response. */
-export function parseMintedKey(body: Json): MintedKey {
+/** The service sends the secret of a key only in the response that creates it. So no error quotes this response. */
+export function parseMintedKey(body: Json) {
   if (!isObject(body)) throw new UnexpectedShapeError('the body is not an object');
   const secret = body['key'];
   // `***` in a secret means that the secret was redacted before it arrived.

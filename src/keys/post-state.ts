@@ -82,6 +82,7 @@ export function parsePostState(saved: string, isBaseUrl: (text: string) => boole
   const state = isObject(json) ? json : {};
   const { baseUrl, name, openCreates, foundKeyIds, unconfirmedKeyIds, minted, since, revoke, onFailure, summary } =
     state;
+  const areKeyIds = (ids: Json | undefined) => Array.isArray(ids) && ids.every((id) => isText(id) && isKeyId(id));
   const valid: Readonly<Record<keyof PostState, boolean>> = {
     baseUrl: isText(baseUrl) && isBaseUrl(baseUrl),
     name: isText(name) && parseKeyName(name) !== undefined,
@@ -105,10 +106,6 @@ export function parsePostState(saved: string, isBaseUrl: (text: string) => boole
   throw new UserError(
     `the state that the main step saved is invalid (${invalid.join(', ')}). Another step of this job may have overwritten the state`,
   );
-}
-
-function areKeyIds(ids: Json | undefined): boolean {
-  return Array.isArray(ids) && ids.every((id) => isText(id) && isKeyId(id));
 }
 
 /** Checks both fields, because the id goes into a URL path, and the secret into a header. */

@@ -1,4 +1,4 @@
-import type { Key, MintedKey } from '../../api/keys.js';
+import type { Key } from '../../api/keys.js';
 import { UnreadableList } from '../../api/paging.js';
 import { RequestError } from '../../http/errors.js';
 import { checkRetryAfter, withRetries } from '../../http/retry.js';
@@ -38,7 +38,7 @@ export async function createKey(settings: CreateKeySettings, collaborators: Coll
   // The name is saved before each request, so that post can find the key if this process is killed during the request.
   const saveIntent = () => savePostState({ ...known(), ...intent, openCreates: openCreates + 1 });
 
-  async function attempt(): Promise<MintedKey> {
+  async function attempt() {
     try {
       return await api.createKey(name, deadline);
     } catch (error) {

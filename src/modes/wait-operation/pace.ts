@@ -71,7 +71,9 @@ export class Pace {
   next(): number {
     const usual = this.#usualInterval;
     if (this.#state.name === 'easing' && this.#state.interval <= usual) this.#state = { name: 'usual' };
-    this.#lastPause = Math.max(this.#fixed ?? 0, this.#interval * this.#jitter());
+    // An interval right after a 429 is already random. Jitter could make it shorter than `Retry-After`.
+    const jitter = this.#state.name === 'throttled' ? 1 : 1 - maxJitter * this.random();
+    this.#lastPause = Math.max(this.#fixed ?? 0, this.#interval * jitter);
     return this.#lastPause;
   }
 
@@ -109,11 +111,6 @@ export class Pace {
 
   get #interval(): number {
     return Math.max(this.#usualInterval, this.#state.name === 'usual' ? 0 : this.#state.interval);
-  }
-
-  /** An interval right after a 429 is already random. Jitter could make it shorter than `Retry-After`. */
-  #jitter(): number {
-    return this.#state.name === 'throttled' ? 1 : 1 - maxJitter * this.random();
   }
 
   #raisedInterval(retryAfter: number): number {
