@@ -103,9 +103,8 @@ export function parsePostState(saved: string, isBaseUrl: (text: string) => boole
     invalid.push('openCreates', 'minted', 'revoke');
   }
   // The message quotes no value, because the state contains a key.
-  throw new UserError(
-    `the state that the main step saved is invalid (${invalid.join(', ')}). Another step of this job may have overwritten the state`,
-  );
+  const problem = `the state that the main step saved is invalid (${invalid.join(', ')}). Another step of this job may have overwritten the state`;
+  throw new UserError(problem);
 }
 
 /** Checks both fields, because the id goes into a URL path, and the secret into a header. */

@@ -22,11 +22,8 @@ export function waitMessages(result: WaitResult, context: WaitContext): Omit<Ste
   const ended = `${operations.length - pending.length} of ${total} had ended`;
   const where = describeProjects(context.projectIds);
   const share = ({ length }: typeof operations) => (length === operations.length ? total : `${length} of ${total}`);
-  const list = (some: typeof operations) =>
-    joinFirst(
-      some.map((one) => describeTracked(one, context)),
-      messageBounds,
-    );
+  const describe = (one: TrackedOperation) => describeTracked(one, context);
+  const list = (some: typeof operations) => joinFirst(some.map(describe), messageBounds);
   switch (verdict) {
     case 'finished':
       if (operations.length > 0) return { headline: `${total} finished` };
@@ -94,18 +91,12 @@ function timeoutReasons(result: WaitResult, { timeout }: WaitContext): string[] 
   const { operations, cause, unresponsiveProjects } = result;
   const advice = 'Check base-url, and the network and proxy of the runner. Then re-run the job';
   if (cause !== undefined) return [`Last error: ${cause.message}`, adviceFor(cause)];
-  if (unresponsiveProjects.length > 0)
-    return [
-      `The control API did not respond in the last seconds for ${describeProjects(unresponsiveProjects)}`,
-      advice,
-    ];
+  const silent = `The control API did not respond in the last seconds for ${describeProjects(unresponsiveProjects)}`;
+  if (unresponsiveProjects.length > 0) return [silent, advice];
   if (timeout === 0) return ['Re-run the job later, or set a longer timeout'];
   if (operations.some(isPending)) return ['Operations may still finish: check them in the console, or raise timeout'];
-  const grace = formatDuration(graceForUnlisted);
-  return [
-    `A list may lack a new operation at first. So the step reads it again ${grace} after the first read, and that read must show that nothing is pending`,
-    'Raise timeout, or check why the service is slow',
-  ];
+  const proof = `A list may lack a new operation at first. So the step reads it again ${formatDuration(graceForUnlisted)} after the first read, and that read must show that nothing is pending`;
+  return [proof, 'Raise timeout, or check why the service is slow'];
 }
 
 function describeProjects(projectIds: readonly string[]): string {

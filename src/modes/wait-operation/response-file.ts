@@ -71,8 +71,6 @@ function parseIdAt(place: string, value: Json, projectId: string | undefined): s
 }
 
 function rejectOtherProject(found: Json | undefined, place: string, projectId: string | undefined): void {
-  if (projectId === undefined || isAbsent(found) || toText(found) === projectId) return;
-  throw new BadValue(
-    `contains an operation of another project (${place}); expected operations of the project in project-id`,
-  );
+  const problem = `contains an operation of another project (${place}); expected operations of the project in project-id`;
+  if (projectId !== undefined && !isAbsent(found) && toText(found) !== projectId) throw new BadValue(problem);
 }
