@@ -21,7 +21,10 @@ export class PostStep implements Work {
     const state = parsePostState(saved, (url) => baseUrlProblem(url) === undefined);
     this.#state = state;
     if (state.minted !== undefined) secrets.addForLaterSteps(state.minted.secret);
-    const parent = parentKey(saved, world);
+    const context = sealContext(environment);
+    // The seal proves which API key the main step used. Another key may belong to another step, so it is not even masked.
+    const parent = apiKeys(toolkit.input, environment).find((candidate) => isSealed(saved, candidate, context));
+    if (parent !== undefined) secrets.add(parent);
     const otherKeys = [state.minted?.secret ?? [], parent ?? []].flat();
     const baseUrl = new URL(state.baseUrl);
     const connection = { exchange: world.exchange, log: toolkit, baseUrl, requestTimeout, otherKeys };
@@ -47,12 +50,4 @@ export class PostStep implements Work {
     await publishLogAndSummary(report, { ...world, mode: 'create-key', wantsSummary: this.#state?.summary ?? true });
     return report.succeeded;
   }
-}
-
-/** The seal proves which API key the main step used. Another key may belong to another step, so it is not even masked. */
-function parentKey(saved: string, { toolkit, secrets, environment }: World): string | undefined {
-  const context = sealContext(environment);
-  const key = apiKeys(toolkit.input, environment).find((candidate) => isSealed(saved, candidate, context));
-  if (key !== undefined) secrets.add(key);
-  return key;
 }

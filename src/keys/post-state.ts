@@ -82,6 +82,7 @@ export function parsePostState(saved: string, isBaseUrl: (text: string) => boole
   const state = isObject(json) ? json : {};
   const { baseUrl, name, openCreates, foundKeyIds, unconfirmedKeyIds, minted, since, revoke, onFailure, summary } =
     state;
+  const { id, secret } = isObject(minted) ? minted : {};
   const areKeyIds = (ids: Json | undefined) => Array.isArray(ids) && ids.every((id) => isText(id) && isKeyId(id));
   const valid: Readonly<Record<keyof PostState, boolean>> = {
     baseUrl: isText(baseUrl) && isBaseUrl(baseUrl),
@@ -89,7 +90,8 @@ export function parsePostState(saved: string, isBaseUrl: (text: string) => boole
     openCreates: typeof openCreates === 'number' && openCreates >= 0,
     foundKeyIds: areKeyIds(foundKeyIds),
     unconfirmedKeyIds: areKeyIds(unconfirmedKeyIds),
-    minted: minted === undefined || isMintedKey(minted),
+    // The id goes into a URL path, and the secret into a header.
+    minted: minted === undefined || (isText(id) && isKeyId(id) && isText(secret) && isKeySecret(secret)),
     since: typeof since === 'number',
     revoke: typeof revoke === 'boolean',
     onFailure: onFailureValues.some((word) => word === onFailure),
@@ -105,11 +107,4 @@ export function parsePostState(saved: string, isBaseUrl: (text: string) => boole
   // The message quotes no value, because the state contains a key.
   const problem = `the state that the main step saved is invalid (${invalid.join(', ')}). Another step of this job may have overwritten the state`;
   throw new UserError(problem);
-}
-
-/** Checks both fields, because the id goes into a URL path, and the secret into a header. */
-function isMintedKey(minted: Json): boolean {
-  if (!isObject(minted)) return false;
-  const { id, secret } = minted;
-  return isText(id) && isKeyId(id) && isText(secret) && isKeySecret(secret);
 }
