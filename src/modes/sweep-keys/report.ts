@@ -15,15 +15,14 @@ export const sweepKeysReport: Report<SweepResult, SweepKeysSettings> = (result, 
   const kept = decisions.filter(({ isOver, key }) => !isOver || failed.has(key.id)).map(({ key }) => key.id);
   const status = failure?.status ?? 'ok';
   const incomplete = `The list of keys is incomplete: ${missing}. Keys that are missing from the list were not checked. Run sweep-keys again: once some keys are revoked, the list may be complete.`;
+  const reasons = new Set(failures.map(({ message }) => message));
+  const unread = `Could not read the state of workflow runs: ${[...reasons].slice(0, 3).join('; ')}. Keys of these runs are revoked only if their age exceeds older-than. Check that the job has the permission actions: read, and that github-token belongs to this repository.`;
   return {
     status,
     succeeded: failure === undefined,
     headline: `${status === 'cancelled' ? 'Cancelled: ' : ''}${revoked.length} ${dryRun ? 'would be revoked' : 'revoked'}, ${kept.length} kept${others.ofOtherRepositories > 0 ? `, ${others.ofOtherRepositories} of other repositories` : ''}`,
     error: failure?.error,
-    warnings: [
-      ...(missing === undefined ? [] : [incomplete]),
-      ...(failures.length === 0 ? [] : [lookupWarning(failures)]),
-    ],
+    warnings: [...(missing === undefined ? [] : [incomplete]), ...(failures.length === 0 ? [] : [unread])],
     outputs: revocationOutputs(revoked, kept),
     result: [
       printJson({
@@ -48,11 +47,6 @@ export const sweepKeysReport: Report<SweepResult, SweepKeysSettings> = (result, 
     details: `${decisionTable(result, dryRun)}<p>Not touched: keys of other repositories (${others.ofOtherRepositories}), keys that this action did not create (${others.notOurs}).</p>\n`,
   };
 };
-
-function lookupWarning(failures: SweepResult['failures']): string {
-  const reasons = new Set(failures.map(({ message }) => message));
-  return `Could not read the state of workflow runs: ${[...reasons].slice(0, 3).join('; ')}. Keys of these runs are revoked only if their age exceeds older-than. Check that the job has the permission actions: read, and that github-token belongs to this repository.`;
-}
 
 /** The most important rows come first, because a long table is cut. */
 const labels = {

@@ -60,10 +60,8 @@ function parseRun(data: Json, id: string): LookupOutcome {
 
 function toOutcome(error: OctokitError, nowMs: number, withoutToken: (text: string) => string): LookupOutcome {
   const { status, response } = error;
-  if (response === undefined)
-    return lookupFailure(`could not be reached (${sanitizeLine(withoutToken(error.message), 100)})`, {
-      transient: true,
-    });
+  const unreachable = `could not be reached (${sanitizeLine(withoutToken(error.message), 100)})`;
+  if (response === undefined) return lookupFailure(unreachable, { transient: true });
   const message = isObject(response.data) ? response.data['message'] : undefined;
   if (typeof message !== 'string') {
     const page = typeof response.data === 'string' ? ' and a body that is not JSON' : '';

@@ -22,7 +22,9 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
   const idle = 'all' in settings.target ? result.idleProjects : undefined;
   // If the step found nothing to wait for, the notice already names the projects.
   const isNamed = rows.length === 0 && idle !== undefined && ['finished', 'empty'].includes(result.verdict);
-  const waited = isNamed ? 'Waited' : `${projectsHtml(projectIds)}, waited`;
+  const projects = joinFirst(projectIds.map((id) => codeHtml(sanitizeId(id))));
+  const where = projectIds.length === 1 ? `Project ${projects}` : `${projectIds.length} projects: ${projects}`;
+  const waited = isNamed ? 'Waited' : `${where}, waited`;
   const table = operationTable(rows, (row) => row);
   return {
     ...waitMessages(result, { ...settings, ...facts }),
@@ -49,11 +51,6 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
     ],
     details: `<p>${waited} ${formatDuration(result.elapsed)}.${cutHtml(result, projectIds.length)}</p>\n${table}\n${timeline(rows)}`,
   };
-}
-
-function projectsHtml(ids: readonly string[]): string {
-  const shown = joinFirst(ids.map((id) => codeHtml(sanitizeId(id))));
-  return ids.length === 1 ? `Project ${shown}` : `${ids.length} projects: ${shown}`;
 }
 
 function cutHtml({ cutProjects, cutAfter }: WaitResult, projects: number): string {

@@ -56,9 +56,8 @@ function readText(path: string, folder: string): string {
       throw new BadValue(`cannot be read (${code ?? 'no reason given'}). Check the permissions of the file`);
     // A file that exists may have any name, such as env.json. Only a missing file can be an expression without a value.
     rejectLeftover(path);
-    throw new BadValue(
-      `does not exist (looked for ${quote(file, 300)}); expected a file that an earlier step of this job wrote. A checkout after that step deletes it, and working-directory does not apply here. If the job uses “container:”, or if the step that wrote the file is a container action, paths differ from those on the host. In that case, write the file under GITHUB_WORKSPACE, and set response-file to its path relative to the workspace`,
-    );
+    const absent = `does not exist (looked for ${quote(file, 300)}); expected a file that an earlier step of this job wrote. A checkout after that step deletes it, and working-directory does not apply here. If the job uses “container:”, or if the step that wrote the file is a container action, paths differ from those on the host. In that case, write the file under GITHUB_WORKSPACE, and set response-file to its path relative to the workspace`;
+    throw new BadValue(absent);
   }
 }
 
