@@ -8,19 +8,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import pLimit from 'p-limit';
 import { cells } from './coverage.js';
 import { simulate } from './simulate.js';
 import { showRun } from './trace.js';
-import type { Findings, Share } from './worker.js';
+import type { Judged, Share } from './worker.js';
 
 /** Fewer runs say nothing about the count of a cell: the rarest is reached about 20 times in 200,000. */
 const enoughRuns = 500_000;
 const minInCell = 20;
 const maxShown = 20;
-const shareSize = 1_000;
-/** A share that takes longer hangs. */
-const limitMs = 600_000;
+/** A run that takes longer hangs, also on a busy machine. */
+const limitMs = 120_000;
 const progressEvery = 10_000;
 
 const text = { type: 'string' } as const;
@@ -32,7 +30,7 @@ const { values } = parseArgs({
     'until-found': { type: 'boolean' },
   },
 });
-const { workers, 'until-found': untilFound = false } = values;
+const workers = Number(values.workers);
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30));
 const runs = Number(values.runs);
 /** Each run writes some files, so they are kept in memory if possible. */
@@ -46,38 +44,35 @@ async function simulateMany(): Promise<boolean> {
   console.log(`Seeds ${seed} to ${seed + runs - 1}, ${workers} workers.`);
   const counts = new Map<string, number>();
   let [done, found] = [0, 0];
-  const shares = Array.from({ length: Math.ceil(runs / shareSize) }, (_, index): Share => {
-    const before = index * shareSize;
-    return { from: seed + before, count: Math.min(shareSize, runs - before), untilFound, temp };
-  });
-  const work = async (share: Share) => {
-    if (untilFound && found > 0) return;
-    const result = await runShare(share);
-    for (const cell of result.cells) counts.set(cell, (counts.get(cell) ?? 0) + 1);
-    for (const { seed: at, violations } of result.findings.slice(0, Math.max(0, maxShown - found)))
+  const take = ({ seed: at, cells, violations }: Judged) => {
+    for (const cell of cells) counts.set(cell, (counts.get(cell) ?? 0) + 1);
+    if (violations.length > 0 && ++found <= maxShown)
       console.log([...violations, `  npm run simulate -- --seed ${at} --runs 1`].join('\n'));
-    found += result.findings.length;
-    done += share.count;
-    if (done % progressEvery === 0) console.log(`${done} runs, ${found} with violations`);
+    if (++done % progressEvery === 0) console.log(`${done} runs, ${found} with violations`);
+    return values['until-found'] === true && found > 0;
   };
-  await pLimit(Number(workers)).map(shares, work);
+  const shares = Array.from({ length: workers }, (_, index) => seed + index);
+  await Promise.all(shares.map((from) => runShare({ from, end: seed + runs, every: workers, temp }, take)));
   const reached = cells.filter((cell) => counts.has(cell)).length;
-  console.log(`${runs} runs in ${(performance.now() / 1_000).toFixed(1)} s reach ${reached} of ${cells.length} cells.`);
+  console.log(`${done} runs in ${(performance.now() / 1_000).toFixed(1)} s reach ${reached} of ${cells.length} cells.`);
   const thin = runs < enoughRuns ? [] : cells.filter((cell) => (counts.get(cell) ?? 0) < minInCell);
   for (const cell of thin) console.log(`reached less than ${minInCell} times: ${cell}`);
   console.log(`${found} runs with violations, ${thin.length} cells with too few runs.`);
   return found === 0 && thin.length === 0;
 }
 
-async function runShare(share: Share): Promise<Findings> {
+/** `take`: returns whether that was enough. */
+async function runShare(share: Share, take: (judged: Judged) => boolean): Promise<void> {
   const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: share });
-  try {
-    const [findings] = await once(worker, 'message', { signal: AbortSignal.timeout(limitMs) });
-    return findings;
-  } catch (error) {
-    const violations = [`a run up to seed ${share.from + share.count - 1} does not end: ${error}`];
-    return { cells: [], findings: [{ seed: share.from, violations }] };
-  } finally {
-    await worker.terminate();
-  }
+  let next = share.from;
+  const timer = setTimeout(() => {
+    take({ seed: next, cells: new Set(), violations: ['the run does not end'] });
+    void worker.terminate();
+  }, limitMs);
+  worker.on('message', (judged: Judged) => {
+    next = judged.seed + share.every;
+    timer.refresh();
+    if (take(judged)) void worker.terminate();
+  });
+  await once(worker, 'exit').finally(() => clearTimeout(timer));
 }

@@ -1,4 +1,4 @@
-import type { ProcessRecord, Run, SentRequest, StepRecord } from './record.js';
+import type { ProcessRecord, Run, SentRequest } from './record.js';
 
 /** The client treats the faults of a group alike. */
 export const groupOf: Readonly<Record<Exclude<SentRequest['fault'], 'status' | undefined>, string>> = {
@@ -18,74 +18,60 @@ export const groupOf: Readonly<Record<Exclude<SentRequest['fault'], 'status' | u
   redirect: 'redirect',
   outage: 'outage',
 };
-const faults = [...new Set(Object.values(groupOf)), 'throttled', 'failure', 'rejection'];
+const groups = [...new Set(Object.values(groupOf)), 'throttled', 'failure', 'rejection'];
+const endings = ['finished', 'failed', 'timeout', 'error', 'cancelled', 'killed', 'alarm'];
+const requests: Readonly<Record<string, readonly string[]>> = {
+  'wait-operation': ['first poll', 'later poll'],
+  'list-operations': ['first page', 'later page'],
+  'list-projects': ['first page', 'later page'],
+  'list-keys': ['GET'],
+  'create-key': ['POST', 'GET', 'DELETE'],
+  'revoke-key': ['GET', 'DELETE'],
+  'sweep-keys': ['GET', 'DELETE'],
+  post: ['GET', 'DELETE'],
+};
 
-const common = ['green', 'red', 'cancelled', 'killed'];
-const ofWait = ['finished', 'failed', 'timeout', 'error', 'cancelled', 'killed'];
-const ofPost = ['green', 'alarm', 'killed'];
-const phases: readonly (readonly [mode: string, endings: readonly string[], ...phases: string[]])[] = [
-  ['wait-operation', ofWait, 'first poll', 'later poll'],
-  ['list-operations', common, 'first page', 'later page'],
-  ['list-projects', common, 'first page', 'later page'],
-  ['list-keys', common, 'list'],
-  ['create-key', common, 'create', 'list', 'revocation'],
-  ['revoke-key', common, 'list', 'revocation'],
-  ['sweep-keys', common, 'list', 'revocation'],
-  ['post', ofPost, 'list', 'revocation'],
+const impossible = [
+  /^(?!wait-operation).*(failed|timeout)$/,
+  /^(?!post).*alarm$/,
+  /^post.*(error|cancelled)$/,
+  // Lists of keys announce what they leave out by their pages alone.
+  /^(post|\w+-keys?),.*: partial/,
+  // They end main at once, so it can neither succeed nor be interrupted. In post, the other credential may still succeed.
+  /^(?!post).*: (rejection|redirect), (?!error)/,
+  /^post.*: rejection, killed/,
 ];
-/** Each fault in each phase of each mode, and each ending of the process that it can have. */
-export const cells: readonly string[] = phases.flatMap(([mode, endings, ...ofMode]) =>
-  faults.flatMap((fault) => {
-    const possible = endings.filter((ending) => canEnd(mode, fault, ending));
-    return ofMode.flatMap((phase) => possible.map((ending) => `${mode}, ${phase}: ${fault}, ${ending}`));
-  }),
-);
+/** Each fault in each kind of request, and each ending of the process that it can have. */
+export const cells: readonly string[] = Object.entries(requests)
+  .flatMap(([place, kinds]) => kinds.map((kind) => `${place}, ${kind}`))
+  .flatMap((request) => groups.flatMap((group) => endings.map((ending) => `${request}: ${group}, ${ending}`)))
+  .filter((cell) => !impossible.some((pattern) => pattern.test(cell)));
 
 export function cellsOf({ steps }: Run): Set<string> {
-  return new Set(steps.flatMap(cellsOfStep));
+  const met = steps.flatMap(({ processes, plan: { mode } }) =>
+    processes.flatMap((process) => {
+      const place = process.part === 'post' ? 'post' : mode;
+      const firstResponse = process.sent.find(({ json }) => json !== undefined)?.n ?? Number.POSITIVE_INFINITY;
+      return process.sent.map((sent) => {
+        const page = `${sent.hasCursor ? 'later' : 'first'} page`;
+        const poll = `${sent.n > firstResponse ? 'later' : 'first'} poll`;
+        const kind = requests[place]?.find((one) => [page, poll, sent.method].includes(one));
+        return `${place}, ${kind}: ${faultOf(sent)}, ${endingOf(process)}`;
+      });
+    }),
+  );
+  return new Set(met);
 }
 
-function cellsOfStep(step: StepRecord): string[] {
-  return step.processes.flatMap((process) => {
-    const ending = endingOf(step, process);
-    const firstResponse = process.sent.findIndex(({ json }) => json !== undefined);
-    return process.sent.map((sent, index) => {
-      const isLater = firstResponse >= 0 && index > firstResponse;
-      return `${phaseOf(step, process, sent, isLater)}: ${faultOf(sent)}, ${ending}`;
-    });
-  });
+function endingOf({ part, exit, status, alarms }: ProcessRecord): string {
+  if (exit === 'killed') return exit;
+  if (part === 'post') return alarms.length > 0 ? 'alarm' : 'finished';
+  if (exit === 0) return 'finished';
+  return endings.includes(status) ? status : 'error';
 }
 
-function endingOf({ plan: { mode } }: StepRecord, process: ProcessRecord): string {
-  if (process.exit === 'killed') return 'killed';
-  if (process.part === 'post') return process.alarms.length > 0 ? 'alarm' : 'green';
-  const { status } = process;
-  if (status === 'cancelled') return status;
-  if (mode === 'wait-operation') return ofWait.includes(status) ? status : process.exit === 0 ? 'finished' : 'error';
-  return process.exit === 0 ? 'green' : 'red';
-}
-
-function phaseOf({ plan: { mode } }: StepRecord, { part }: ProcessRecord, sent: SentRequest, isLater: boolean): string {
-  if (part === 'main' && mode === 'wait-operation') return `${mode}, ${isLater ? 'later' : 'first'} poll`;
-  if (mode === 'list-operations' || mode === 'list-projects')
-    return `${mode}, ${sent.hasCursor ? 'later' : 'first'} page`;
-  const phase = { GET: 'list', POST: 'create', DELETE: 'revocation' }[sent.method];
-  return `${part === 'post' ? part : mode}, ${phase}`;
-}
-
-function faultOf(sent: SentRequest): string {
-  const { fault, status, isThrottled, isRejection } = sent;
+function faultOf({ fault, status, isThrottled, isRejection }: SentRequest): string {
   if (fault !== 'status') return fault === undefined ? 'none' : groupOf[fault];
   if (status < 300) return 'garbled';
   return isThrottled ? 'throttled' : isRejection ? 'rejection' : 'failure';
-}
-
-/** A rejection or a redirect ends the step at once, so it can neither succeed nor be interrupted. */
-function canEnd(mode: string, fault: string, ending: string): boolean {
-  // Lists of keys announce what they leave out by their pages alone.
-  if (fault === 'partial' && !/^(wait-operation|list-operations|list-projects)$/.test(mode)) return false;
-  if (fault !== 'rejection' && fault !== 'redirect') return true;
-  // The other credential may still succeed, and that takes time.
-  if (mode === 'post') return fault === 'redirect' || ending !== 'killed';
-  return ending === 'error' || ending === 'red';
 }
