@@ -2,11 +2,15 @@ import type { ApiKey, Endpoint, Exchange, Fault } from '../../control-plane/inde
 import { endpointOf } from '../../control-plane/routes.js';
 import type { Toolkit } from '../../src/action/toolkit.js';
 import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js';
-import { parseJson } from './formats.js';
 import type { Plan, StepPlan } from './plan.js';
 import type { Stage } from './stage.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
+
+/** Integers beyond 2^53 become strings. */
+export function parseJson(text: string): unknown {
+  return JSON.parse(text.replace(/(?<=[[:,]\s*)-?\d{16,}(?=\s*[\],}])/g, '"$&"'));
+}
 
 /** A request of a process, and its result. Times are milliseconds of the run. */
 export class SentRequest {

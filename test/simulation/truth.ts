@@ -1,6 +1,6 @@
 import type { ApiKey } from '../../control-plane/index.js';
 import { type Operation, stepAt } from '../../control-plane/operation.js';
-import { ownFingerprint, readKeyName } from './formats.js';
+import { parseKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { type Of, ownRun } from './plan.js';
 import type { ProcessRecord, Run, SentRequest } from './record.js';
 import { epoch } from './stage.js';
@@ -97,10 +97,14 @@ export function isAliveAt(key: ApiKey, time: number): boolean {
 /** A 404 of GitHub proves that a run is gone only if the key is older than this. */
 const hour = 3_600_000;
 
+export const fingerprintOf = (repositoryId: string) => repositoryFingerprint('https://github.com', repositoryId);
+/** Of the repository of all runs. */
+export const ownFingerprint = fingerprintOf('5');
+
 /** Whether this action made the key for this repository, and not to be kept. */
 export function isSweepable({ name }: ApiKey): boolean {
-  const origin = readKeyName(name);
-  return origin?.fingerprint === ownFingerprint && !origin.isKept;
+  const origin = parseKeyName(name);
+  return origin?.run.fingerprint === ownFingerprint && !origin.isKept;
 }
 
 /** Whether GitHub shows the state of all runs. */
@@ -110,12 +114,12 @@ export function isGitHubClear({ plan: { runs } }: Run): boolean {
 
 /** Whether the attempt of a key is over in truth. `unknown`: GitHub knows only of earlier ones. */
 export function isOver(run: Run, key: ApiKey): 'yes' | 'no' | 'unknown' {
-  const origin = readKeyName(key.name);
-  const state = run.plan.runs.get(origin?.run ?? '')?.state;
-  if (origin === undefined || state === undefined) return 'no';
+  const made = parseKeyName(key.name)?.run;
+  const state = run.plan.runs.get(made?.id ?? '')?.state;
+  if (made === undefined || state === undefined) return 'no';
   const isOld = run.steps.every(({ main }) => main.startedAt - creationOf(key) > hour);
   if (state === 'gone') return isOld ? 'yes' : 'no';
   const { attempt = 0, isCompleted } = state;
-  if (attempt < origin.attempt) return 'unknown';
-  return attempt > origin.attempt || isCompleted ? 'yes' : 'no';
+  if (attempt < made.attempt) return 'unknown';
+  return attempt > made.attempt || isCompleted ? 'yes' : 'no';
 }

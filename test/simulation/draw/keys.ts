@@ -1,13 +1,14 @@
+import { makeKeyName } from '../../../src/keys/key-name.js';
 import type { LookupFailure } from '../../../src/modes/sweep-keys/workflow-runs.js';
 import type { Chance } from '../chance.js';
-import { fingerprintOf, keyName, ownFingerprint } from '../formats.js';
-import { type GitHubRun, githubToken, type OutsideEvent, ownRun, type StepPlan } from '../plan.js';
+import { type GitHubRun, githubToken, type OutsideEvent, ownRun } from '../plan.js';
 import { nameOfReused, type Stage } from '../stage.js';
-import type { Drawn, Task } from './lists.js';
+import { fingerprintOf, ownFingerprint } from '../truth.js';
+import type { Task } from './lists.js';
 
 const hour = 3_600_000;
 
-export function drawCreateKey(chance: Chance, stage: Stage, { startsAtMs }: Task): Drawn {
+export function drawCreateKey(chance: Chance, stage: Stage, { startsAtMs }: Task) {
   const revokes = chance.odds(0.85);
   const fails = chance.odds(0.5);
   const exportsTo = chance.odds(0.2) ? 'DB_API_KEY' : '';
@@ -40,7 +41,7 @@ export function drawCreateKey(chance: Chance, stage: Stage, { startsAtMs }: Task
       'export-env': exportsTo,
       'key-label': chance.odds(0.2) ? 'label' : '',
     },
-    expects: { mode: 'create-key', revokes, fails, exportsTo },
+    expects: { mode: 'create-key' as const, revokes, fails, exportsTo },
     events,
   };
 }
@@ -58,7 +59,11 @@ function newestKey({ plane }: Stage): string {
 }
 
 /** Post gets the inputs of main, or of another step, as in nested composites. */
-export function drawPost(chance: Chance, { plane }: Stage, main: Pick<StepPlan, 'inputs' | 'environment'>) {
+export function drawPost(
+  chance: Chance,
+  { plane }: Stage,
+  main: { inputs: Record<string, string>; environment: Record<string, string> },
+) {
   const { 'api-key': parent = '', ...rest } = main.inputs;
   const another = plane.addKey('of another step').key;
   return {
@@ -74,7 +79,7 @@ export function drawPost(chance: Chance, { plane }: Stage, main: Pick<StepPlan, 
   };
 }
 
-export function drawRevokeKey(chance: Chance, stage: Stage, { startsAtMs }: Task): Drawn {
+export function drawRevokeKey(chance: Chance, stage: Stage, { startsAtMs }: Task) {
   const { plane } = stage;
   const keys = chance.times(chance.pick([1, 2, 3, 9]), (index) =>
     plane.addKey(index === 0 ? 'ci' : chance.pick(['ci', 'deploy', 'deploy'])),
@@ -87,11 +92,11 @@ export function drawRevokeKey(chance: Chance, stage: Stage, { startsAtMs }: Task
   if (chance.odds(0.45)) {
     const ids = [...keys.map(({ id }) => id), ...chance.sometimes(0.1, () => '424242424242')];
     const inputs = { 'key-id': chance.odds(0.5) ? `[${ids.join(',')}]` : ids.join(' ') };
-    return { inputs, expects: { mode: 'revoke-key', ids, name: undefined }, events };
+    return { inputs, expects: { mode: 'revoke-key' as const, ids, name: undefined }, events };
   }
   const name = chance.pick(['ci', 'deploy', 'nobody']);
   events.push(...chance.sometimes(0.2, () => makeKey(1, 'ci')));
-  return { inputs: { 'key-name': name }, expects: { mode: 'revoke-key', ids: undefined, name }, events };
+  return { inputs: { 'key-name': name }, expects: { mode: 'revoke-key' as const, ids: undefined, name }, events };
 }
 
 /** Keys of many runs, and the state of each run, which GitHub may not show. */
@@ -101,13 +106,14 @@ export function drawRuns(chance: Chance, { plane }: Stage): Map<string, GitHubRu
   const own = chance.pick<Lookups>([clear, clear, clear, clear, hidden, hidden, refused, silent]);
   runs.set(ownRun, { state: { attempt: 1, isCompleted: false }, ...own });
   for (let left = chance.pick([1, 2, 4, 8]); left > 0; left--) {
-    const run = chance.odds(0.15) ? ownRun : String(7_000 + chance.below(600));
+    const id = chance.odds(0.15) ? ownRun : String(7_000 + chance.below(600));
     const attempt = chance.pick([1, 1, 2]);
     const fingerprint = chance.odds(0.2) ? fingerprintOf('6') : ownFingerprint;
     const label = chance.pick(['shop', 'shop', 'a-kept', 'a-run7']);
-    const name = keyName(label, { run, attempt, fingerprint, isKept: chance.odds(0.2) }, chance.random);
+    const origin = { run: { id, attempt, fingerprint }, isKept: chance.odds(0.2) };
+    const name = makeKeyName(label, origin, chance.random);
     plane.addKeyOfAge(name, chance.pick([0, hour / 2, 2 * hour, 30 * 24 * hour, 36 * 24 * hour]));
-    if (!runs.has(run)) runs.set(run, drawGitHubRun(chance));
+    if (!runs.has(id)) runs.set(id, drawGitHubRun(chance));
   }
   // The shape of our names, with a wrong seal.
   if (chance.odds(0.5)) plane.addKey('shop-run7001-1-abcdefghij-abcdefghijkl');
@@ -115,11 +121,11 @@ export function drawRuns(chance: Chance, { plane }: Stage): Map<string, GitHubRu
   return runs;
 }
 
-export function drawSweep(chance: Chance, _stage: Stage, { startsAtMs }: Task): Drawn {
+export function drawSweep(chance: Chance, _stage: Stage, { startsAtMs }: Task) {
   const dryRun = chance.odds(0.15);
   return {
     inputs: { 'github-token': githubToken, 'dry-run': dryRun ? 'true' : '' },
-    expects: { mode: 'sweep-keys', dryRun, olderThanMs: 35 * 24 * hour },
+    expects: { mode: 'sweep-keys' as const, dryRun, olderThanMs: 35 * 24 * hour },
     events: chance.sometimes(0.1, () => revocation(startsAtMs + chance.upTo(2_000), 'the newest key', newestKey)),
   };
 }

@@ -1,7 +1,6 @@
 import { operationJson } from '../../../control-plane/operation.js';
-import { parseJson } from '../formats.js';
 import type { Of } from '../plan.js';
-import type { Fields, Run, StepRecord } from '../record.js';
+import { type Fields, parseJson, type Run, type StepRecord } from '../record.js';
 import { epoch } from '../stage.js';
 import { isAliveAt } from '../truth.js';
 

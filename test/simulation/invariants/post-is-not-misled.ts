@@ -1,4 +1,4 @@
-import { sealOf } from '../formats.js';
+import { createHmac } from 'node:crypto';
 import type { Run, StepRecord } from '../record.js';
 
 /** Main saves a sealed state before any request or message but masks, so post reads none that another step forges. */
@@ -11,5 +11,7 @@ export function* postIsNotMisled({ main, state, plan }: StepRecord, { stage }: R
 
   const at = state.indexOf('{');
   const run = `${plan.environment['GITHUB_RUN_ID']}/${plan.environment['GITHUB_RUN_ATTEMPT']}`;
-  if (at >= 0 && state.slice(0, at) !== sealOf(state.slice(at), parent, run)) yield 'the state has no valid seal';
+  const sealed = JSON.stringify([run, state.slice(at)]);
+  const seal = createHmac('sha256', parent).update(sealed).digest('hex');
+  if (at >= 0 && state.slice(0, at) !== seal) yield 'the state has no valid seal';
 }

@@ -1,6 +1,6 @@
 import type { ApiKey } from '../../../control-plane/index.js';
+import { parseKeyName } from '../../../src/keys/key-name.js';
 import { excuses } from '../excuses.js';
-import { readKeyName } from '../formats.js';
 import type { Of } from '../plan.js';
 import type { ProcessRecord, Run, StepRecord } from '../record.js';
 import { creationOf, isAliveAt, isGitHubClear, isOver, isSweepable, phaseAt, revocationOf } from '../truth.js';
@@ -55,7 +55,7 @@ function* created({ stage, steps }: Run, step: StepRecord, expects: Of<'create-k
   if (!isAliveAt(key, main.endedAt) && !wasRevokedByAnother) yield `success, but key ${key.id} is revoked`;
   if (main.output('key-id') !== key.id) yield `key-id is not ${key.id}`;
   if (main.output('key-name') !== key.name) yield `key-name is not ${key.name}`;
-  if (readKeyName(key.name)?.isKept !== !expects.revokes)
+  if (parseKeyName(key.name)?.isKept !== !expects.revokes)
     yield `the name ${key.name} does not say whether the key is kept`;
   if (expects.exportsTo !== '' && variable !== secret) yield 'success, but the variable does not hold the key';
 }
