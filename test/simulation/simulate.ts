@@ -28,7 +28,8 @@ export async function simulate(seed: number, temp: string): Promise<Run> {
 /** Runs all jobs at the same time, and lets the outside events happen. */
 export async function play(plan: Plan, host: Host, restMs: number): Promise<StepRecord[]> {
   const { stage } = host;
-  for (const { atMs, run } of plan.events) stage.clock.schedule(atMs, () => run(stage));
+  for (const { atMs, run } of plan.jobs.flat().flatMap(({ events }) => events))
+    stage.clock.schedule(atMs, () => run(stage));
   const records = await Promise.all(plan.jobs.map((steps) => playJob(steps, host)));
   await stage.sleep(restMs);
   return records.flat();

@@ -11,7 +11,8 @@ export function showRun(run: Run): boolean {
 
 /** All events of a run in order of time, for people. */
 export function traceOf({ plan, stage, steps }: Run): string {
-  const lines: [at: number, text: string][] = plan.events.map(({ atMs, what }) => [atMs, `others   ${what}`]);
+  const events = plan.jobs.flat().flatMap((step) => step.events);
+  const lines: [at: number, text: string][] = events.map(({ atMs, what }) => [atMs, `others   ${what}`]);
   for (const [index, step] of steps.entries()) {
     for (const process of step.processes) {
       const name = `${process.part} ${index + 1}`.padEnd(8);
@@ -45,7 +46,7 @@ export function traceOf({ plan, stage, steps }: Run): string {
   // `sort` keeps the order of lines with the same time.
   lines.sort(([one], [other]) => (one === other ? 0 : one - other));
   const print = (value: unknown) =>
-    JSON.stringify(value, (name, inner) => (name === 'environment' ? undefined : inner));
+    JSON.stringify(value, (name, inner) => (name === 'environment' || name === 'events' ? undefined : inner));
   return [
     `seed ${plan.seed}`,
     `service ${print(stage.plane.notShown)}, a trip takes ${stage.tripMs} ms`,

@@ -1,17 +1,15 @@
 import { join } from 'node:path';
 import type { ControlPlaneOptions, Endpoint, Replica } from '../../../control-plane/index.js';
 import { Chance } from '../chance.js';
-import { type GitHubRun, type Mode, modes, ownRun, type Plan, type StepPlan } from '../plan.js';
+import { type GitHubRun, type Mode, modes, ownRun } from '../plan.js';
 import type { Stage } from '../stage.js';
 import { drawFaults, drawInterruption, drawKeyFaults, drawOutages, drawRunnerFault } from './faults.js';
 import { drawCreateKey, drawPost, drawRevokeKey, drawRuns, drawSweep } from './keys.js';
-import { type Drawn, drawListKeys, drawListOperations, drawListProjects, type Task } from './lists.js';
+import { drawListKeys, drawListOperations, drawListProjects } from './lists.js';
 import { drawWait } from './wait-operation.js';
 
-type Draw = (chance: Chance, stage: Stage, task: Task) => Drawn;
-
 /** How each mode is drawn, and its endpoints, the important ones more than once. */
-const kinds: Readonly<Record<Mode, readonly [draw: Draw, ...endpoints: Endpoint[]]>> = {
+export const kinds = {
   'wait-operation': [drawWait, 'get-operation', 'get-operation', 'list-operations'],
   'list-operations': [drawListOperations, 'list-operations'],
   'list-projects': [drawListProjects, 'list-projects'],
@@ -19,7 +17,7 @@ const kinds: Readonly<Record<Mode, readonly [draw: Draw, ...endpoints: Endpoint[
   'create-key': [drawCreateKey, 'create-key', 'create-key', 'list-keys', 'revoke-key', 'revoke-key'],
   'revoke-key': [drawRevokeKey, 'revoke-key', 'list-keys'],
   'sweep-keys': [drawSweep, 'revoke-key', 'list-keys'],
-};
+} as const satisfies Record<Mode, readonly [draw: unknown, ...endpoints: Endpoint[]]>;
 
 /** JSON, URLs, HTML and the runner's commands write these signs in other ways. */
 const keyWithSigns = 'Qx7/Wm+4"Lk&9%Zs<2\\Vb~Ht{6}Jd?8=Pf^3#Ng';
@@ -36,22 +34,15 @@ export function drawPlan(seed: number, temp: string, createStage: (service: Serv
   const runs = mode === 'sweep-keys' ? drawRuns(chance, stage) : new Map<string, GitHubRun>();
   const jobs = drawJobs(chance, mode, stage, temp, runs);
   const steps = jobs.flat();
-  const isCreating = steps.some(({ step }) => step.mode === 'create-key');
+  const isCreating = steps.some((step) => step.mode === 'create-key');
   const [, ...endpoints] = kinds[isCreating ? 'create-key' : mode];
   const usual = isCreating && chance.odds(0.7) ? drawKeyFaults(chance) : drawFaults(chance, endpoints);
-  const own = steps.flatMap(({ faults = [] }) => faults);
+  const own = steps.flatMap((step) => ('faults' in step ? step.faults : []));
   const faults = own.length > 0 ? own : usual;
   for (const fault of faults) stage.faults.add(fault);
   stage.outages = drawOutages(chance);
-  const plan: Plan = {
-    seed,
-    jobs: jobs.map((job) => job.map(({ step }) => step)),
-    faults,
-    outages: stage.outages,
-    events: steps.flatMap(({ events }) => events),
-    runs,
-  };
-  return { plan, stage };
+  /** `jobs` run at the same time. The steps of a job start together, and its post steps follow when all have ended. */
+  return { plan: { seed, jobs, faults, outages: stage.outages, runs }, stage };
 }
 
 /** Behaviour that the API's document leaves open, and copies of the data that are behind. */
@@ -96,32 +87,21 @@ function drawMode(chance: Chance): Mode {
   return chance.odds(0.2) ? 'create-key' : chance.odds(0.16) ? 'wait-operation' : chance.pick(modes);
 }
 
-type DrawnStep = Drawn & { readonly step: StepPlan };
-
-function drawJobs(chance: Chance, mode: Mode, stage: Stage, temp: string, runs: Map<string, GitHubRun>): DrawnStep[][] {
-  const draw = (of: Mode, more?: Omit<Circumstances, 'temp'>) => drawStep(chance, of, stage, { temp, ...more });
+function drawJobs(chance: Chance, mode: Mode, stage: Stage, temp: string, runs: Map<string, GitHubRun>) {
+  const draw = (of: Mode, run = ownRun, startsAtMs = chance.from(1, 50)) =>
+    drawStep(chance, of, stage, temp, run, startsAtMs);
   if (mode === 'create-key' && chance.odds(0.15)) return [chance.times(2, () => draw(mode))];
   if (mode === 'sweep-keys' && chance.odds(0.4)) {
     const run = chance.pick([ownRun, otherRun]);
     if (run === otherRun) runs.set(run, { state: { attempt: 1, isCompleted: chance.odds(0.6) }, times: 0 });
-    const creates = chance.times(chance.pick([0, 1, 1, 2]), () => draw('create-key', { run }));
-    const sweeps = chance.times(chance.pick([1, 1, 2]), () => [draw(mode, { startsAtMs: 1 + chance.upTo(25_000) })]);
+    const creates = chance.times(chance.pick([0, 1, 1, 2]), () => draw('create-key', run));
+    const sweeps = chance.times(chance.pick([1, 1, 2]), () => [draw(mode, ownRun, 1 + chance.upTo(25_000))]);
     return [[draw(mode)], ...sweeps, ...(creates.length === 0 ? [] : [creates])];
   }
   return [[draw(mode)]];
 }
 
-interface Circumstances extends Partial<Omit<Task, 'timeoutMs'>> {
-  readonly temp: string;
-  readonly run?: string;
-}
-
-function drawStep(
-  chance: Chance,
-  mode: Mode,
-  stage: Stage,
-  { temp, run = ownRun, startsAtMs = chance.from(1, 50) }: Circumstances,
-): DrawnStep {
+export function drawStep(chance: Chance, mode: Mode, stage: Stage, temp: string, run: string, startsAtMs: number) {
   const timeouts =
     mode === 'wait-operation' ? [0, 0, 1, 3, 3, 10, 10, 30, 30, 30, 60, 600] : [1, 3, 10, 30, 30, 30, 60];
   const seconds = chance.pick(timeouts);
@@ -131,7 +111,7 @@ function drawStep(
   const drawn = draw(chance, stage, { timeoutMs, startsAtMs });
   const runnerFault = drawRunnerFault(chance);
   const parentInEnvironment = chance.odds(0.1);
-  const inputs = {
+  const inputs: Record<string, string> = {
     mode,
     ...(parentInEnvironment ? {} : { 'api-key': stage.plane.apiKey }),
     'base-url': `${stage.origin}/v2${chance.pick(['', '', '/'])}`,
@@ -140,7 +120,7 @@ function drawStep(
     summary: chance.odds(0.1) ? 'false' : '',
     ...drawn.inputs,
   };
-  const environment = {
+  const environment: Record<string, string> = {
     GITHUB_STATE: 'state',
     GITHUB_OUTPUT: 'output',
     GITHUB_ENV: 'env',
@@ -154,18 +134,17 @@ function drawStep(
   const post = drawPost(chance, stage, { inputs: { ...inputs, 'api-key': stage.plane.apiKey }, environment });
   return {
     ...drawn,
-    step: {
-      mode,
-      startsAtMs,
-      inputs,
-      environment,
-      timeoutMs,
-      requestTimeoutMs,
-      interruption: drawInterruption(chance, 0.4, Math.max(2_000, Math.min(timeoutMs, 30_000))),
-      runnerFault,
-      clockAheadMs: chance.pick([0, 0, 0, 100_000, 1_200_000, -1_200_000, 7_200_000, -7_200_000]),
-      post: { ...post, interruption: drawInterruption(chance, 0.35, 20_000) },
-      expects: drawn.expects,
-    },
+    mode,
+    startsAtMs,
+    inputs,
+    environment,
+    /** 0: the step polls once. */
+    timeoutMs,
+    requestTimeoutMs,
+    interruption: drawInterruption(chance, 0.4, Math.max(2_000, Math.min(timeoutMs, 30_000))),
+    runnerFault,
+    /** Milliseconds that the runner's clock is ahead of the service's. */
+    clockAheadMs: chance.pick([0, 0, 0, 100_000, 1_200_000, -1_200_000, 7_200_000, -7_200_000]),
+    post: { ...post, interruption: drawInterruption(chance, 0.35, 20_000) },
   };
 }

@@ -1,9 +1,10 @@
-import type { Operation, OperationPlan } from '../../../control-plane/index.js';
+import type { FaultRule, Operation, OperationPlan } from '../../../control-plane/index.js';
 import { uuid } from '../../../control-plane/random.js';
 import type { Chance } from '../chance.js';
-import type { OutsideEvent, RecordFilter } from '../plan.js';
+import type { OutsideEvent } from '../plan.js';
+import type { Fields } from '../record.js';
 import type { Stage } from '../stage.js';
-import { admitting, type Drawn, drawFilter, type Task } from './lists.js';
+import { admitting, drawFilter, type Task } from './lists.js';
 
 const outcomes = ['finished', 'finished', 'finished', 'finished', 'failed', 'skipped', 'error', 'cancelled'];
 const filters = ['action=create_branch', 'action!=start_*', 'branch_id=br-b*\naction=*_*'];
@@ -39,7 +40,7 @@ function drawOperation(chance: Chance, timeoutMs: number, isGood = false): Opera
   };
 }
 
-export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs }: Task): Drawn {
+export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs }: Task) {
   const { plane } = stage;
   const failFast = chance.odds(0.6);
   const failOnEmpty = chance.odds(0.2);
@@ -94,11 +95,13 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs }
       'operation-id': isAll ? 'all' : asText,
     },
     expects: {
-      mode: 'wait-operation',
-      ids: isAll ? 'all' : ids,
+      mode: 'wait-operation' as const,
+      ids: isAll ? ('all' as const) : ids,
+      /** One, if ids are given. */
       projectIds,
       failFast,
       filter: admits,
+      /** Only in a wait for all. */
       sinceMs: since === undefined ? undefined : since * 1_000,
       failOnEmpty,
     },
@@ -107,7 +110,10 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs }
       ...removal,
       ...chance.sometimes(0.25, () => startLater(chance.below(12_000), drawTraffic(chance, stage, projectId, admits))),
     ],
-    faults: hanging.map(({ id }) => ({ path: id, from: chance.pick([1, 2]), fault: { kind: 'hang-before-headers' } })),
+    /** If there are some, the run has no others. */
+    faults: hanging.map(
+      ({ id }): FaultRule => ({ path: id, from: chance.pick([1, 2]), fault: { kind: 'hang-before-headers' } }),
+    ),
   };
 }
 
@@ -121,7 +127,12 @@ function startLater(atMs: number, plans: readonly Start[]): OutsideEvent {
 }
 
 /** Inserted at once, with times in the future: one in the middle may hide. */
-function drawTraffic(chance: Chance, { plane }: Stage, projectId: string, admits: RecordFilter): Start[] {
+function drawTraffic(
+  chance: Chance,
+  { plane }: Stage,
+  projectId: string,
+  admits: (record: Fields) => boolean,
+): Start[] {
   const forMs = chance.pick([1_000, 4_000, 15_000]);
   // Small pages would take too many requests.
   const perSecond = Math.min(chance.pick([5, 100, 100]), plane.notShown.maximumPageSize);
