@@ -40,7 +40,7 @@ export function secretsShown(
 }
 
 /** The text, and what it says once it is read as JSON, HTML or a URL. */
-function decodings(text: string): string[] {
+export function decodings(text: string): string[] {
   const character = (code: string, radix: number) => String.fromCharCode(Number.parseInt(code, radix));
   const json = text
     .replace(/\\u([0-9a-f]{4})/gi, (_, code: string) => character(code, 16))

@@ -1,3 +1,4 @@
+import { decodings } from '../../kit/secrets-shown.js';
 import { githubToken } from '../plan.js';
 import type { Message, ProcessRecord, Run, StepRecord } from '../record.js';
 
@@ -17,31 +18,24 @@ export function* noSecretLeaves(step: StepRecord, { stage }: Run): Generator<str
 
 /** Pieces that no other text contains. Of an encoding from its middle, because its ends depend on the neighbouring text. */
 function partsOf(secret: string): string[] {
-  const bytes = Buffer.from(secret);
-  const forms = [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    encodeURIComponent(secret),
-    secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;'),
-  ];
+  const encoded = (text: string) => Buffer.from(text).toString('base64');
   return [
-    ...new Set(forms.flatMap((form) => [form.slice(0, 20), form.slice(-20)])),
-    ...(secret.length > 44 ? [secret.slice(22, 42)] : []),
-    bytes.toString('base64').slice(4, 40),
-    bytes.toString('hex').slice(0, 40),
-    Buffer.from(`Bearer ${secret}`).toString('base64').slice(12, 48),
+    ...[secret.slice(0, 20), secret.slice(22, 42), secret.slice(-20)].filter(({ length }) => length === 20),
+    encoded(secret).slice(4, 40),
+    Buffer.from(secret).toString('hex').slice(0, 40),
+    encoded(`Bearer ${secret}`).slice(12, 48),
   ];
 }
 
 function* leaks({ messages, resultFile = '' }: ProcessRecord, secrets: readonly string[], own: readonly string[]) {
-  const texts = messages
-    .filter(({ kind }) => kind !== 'mask')
-    .map((message): [string, string] => [`${message.kind} ${message.name}`, withoutAllowed(message, own)]);
+  const said = messages.filter(({ kind }) => kind !== 'mask');
+  const texts = said.map((one): [string, string] => [`${one.kind} ${one.name}`, withoutAllowed(one, own)]);
   texts.push(['result file', resultFile]);
-  const all = texts.map(([, text]) => text).join('\n');
+  const decoded = texts.map(([place, text]) => [place, decodings(text).join('\n')] as const);
+  const all = decoded.map(([, text]) => text).join('\n');
   for (const secret of secrets) {
     const parts = partsOf(secret).filter((part) => all.includes(part));
-    for (const [place, text] of texts)
+    for (const [place, text] of decoded)
       if (parts.some((part) => text.includes(part))) yield `secret ${secret.slice(0, 6)}… in ${place}`;
   }
 }
