@@ -8,9 +8,9 @@ import { Chance } from '../simulation/chance.js';
 import { drawPlan } from '../simulation/draw/plan.js';
 import { type GitHubRun, githubToken, type Interruption, ownRun, type StepPlan } from '../simulation/plan.js';
 import { awaitMoment, timeoutOf } from '../simulation/process.js';
-import { ProcessRecord, type Run } from '../simulation/record.js';
+import { type ProcessRecord, processRecord, type Run } from '../simulation/record.js';
 import { type Host, play } from '../simulation/simulate.js';
-import { epoch, Stage } from '../simulation/stage.js';
+import { createStage, epoch, type Stage } from '../simulation/stage.js';
 import { type Listener, serve } from './socket-server.js';
 import { completeRecord, isMark } from './step-record.js';
 
@@ -37,7 +37,7 @@ export async function replay(seed: number, temp: string): Promise<Run> {
   const origin = 'http://127.0.0.1';
   const { clock, start } = realClock();
   // A busy machine may be late by 10 s.
-  const { plan, stage } = drawPlan(seed, temp, (service) => new Stage(clock, origin, service, 0, 10_000));
+  const { plan, stage } = drawPlan(seed, temp, (service) => createStage(clock, origin, service, 0, 10_000));
   start();
   const github = await startGitHubOf(plan.runs, new Chance(seed));
   const steps = new Map(plan.jobs.flat().map((step) => [step, socketStep(stage, seed, github.url)]));
@@ -106,7 +106,7 @@ function socketStep(stage: Stage, seed: number, gitHubUrl: string) {
     const { interruption } = part === 'main' ? plan : plan.post;
     const options = optionsOf(part, plan);
     const { handle, record } = await starts(async () => {
-      const record = new ProcessRecord(part, stage.now);
+      const record = processRecord(part, stage.now);
       // Before its first line, a process may have no handlers of signals yet.
       const interrupt = async () => {
         await handle.waitForLine('').catch(() => undefined);

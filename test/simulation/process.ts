@@ -8,7 +8,7 @@ import { FakeWorkflowRuns } from '../kit/workflow-runs.js';
 import type { VirtualClock } from '../virtual/clock.js';
 import { Chance } from './chance.js';
 import { type Interruption, type Moment, ownRun, type Plan, type StepPlan } from './plan.js';
-import { type Message, type MessageKind, ProcessRecord } from './record.js';
+import { type Message, type MessageKind, type ProcessRecord, processRecord } from './record.js';
 import type { Stage } from './stage.js';
 import { postTimeout } from './truth.js';
 
@@ -44,7 +44,7 @@ export async function runProcess(
   const environment = { ...own, [`STATE_${postStateName}`]: state };
   const work = isMain ? mainWork(workflowRuns(runs, stage)) : postWork(environment);
   const runnerFault = isMain || step.runnerFault?.kind === 'summary' ? step.runnerFault : undefined;
-  const record = new ProcessRecord(part, stage.now);
+  const record = processRecord(part, stage.now);
   let rejected = 0;
   const interrupt = () => (interruption?.what === 'kill' ? running.kill() : running.signal());
   const count = awaitMoment(interruption, clock, interrupt);

@@ -1,4 +1,4 @@
-import type { ApiKey, Endpoint, Exchange, Fault } from '../../control-plane/index.js';
+import type { ApiKey, Exchange, Fault } from '../../control-plane/index.js';
 import { endpointOf } from '../../control-plane/routes.js';
 import type { Toolkit } from '../../src/action/toolkit.js';
 import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js';
@@ -12,125 +12,103 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text.replace(/(?<=[[:,]\s*)-?\d{16,}(?=\s*[\],}])/g, '"$&"'));
 }
 
+export type SentRequest = ReturnType<typeof sentRequest>;
+
 /** A request of a process, and its result. Times are milliseconds of the run. */
-export class SentRequest {
-  readonly method: string;
-  readonly origin: string;
-  readonly path: string;
-  readonly authorization: string;
-  /** Empty if the service closed the connection before it read the body. */
-  readonly body: string;
-  readonly endpoint: Endpoint | 'other';
-  /** The path without the cursor. */
-  readonly list: string;
-  readonly hasCursor: boolean;
-  readonly projectId: string | undefined;
-  /** Of the key, if this is a DELETE. */
-  readonly deletedId: string | undefined;
-  /** The service's own record of it, if it arrived. */
-  arrived: Exchange | undefined;
-  fault: Fault['kind'] | 'closed-on-arrival' | 'outage' | undefined;
-  response: HttpResponse | undefined;
-  /** Why there is no response. */
-  error: string | undefined;
-  /** For all that the client can know. */
-  mayHaveTakenEffect = true;
-  endedAt: number | undefined;
-  #json: unknown;
-
-  constructor(
-    readonly n: number,
-    readonly at: number,
-    { method, url, headers, body = '' }: Omit<HttpRequest, 'maxBytes'>,
-  ) {
-    this.method = method;
-    this.origin = url.origin;
-    this.path = url.pathname + url.search;
-    this.authorization = headers['authorization'] ?? '';
-    this.body = body;
-    this.endpoint = endpointOf(method, this.path);
-    this.list = url.pathname;
-    this.hasCursor = url.searchParams.has('cursor');
-    this.projectId = /\/projects\/([^/?]+)/.exec(this.path)?.[1];
-    this.deletedId = method === 'DELETE' ? /\/api_keys\/(\d+)$/.exec(this.path)?.[1] : undefined;
-  }
-
-  /** 0 without a response. */
-  get status(): number {
-    return this.response?.status ?? 0;
-  }
-
-  /** The JSON of a whole response with a status of success. */
-  get json(): unknown {
-    if (this.response === undefined || this.status < 200 || this.status >= 300) return undefined;
-    try {
-      this.#json ??= parseJson(this.response.body);
-      return this.#json;
-    } catch {
-      return undefined;
-    }
-  }
-
-  /** The operation, or those of the list, in a whole response with a status of success. */
-  get records(): Fields[] | undefined {
-    const body = this.json as Fields | null | undefined;
-    const list = Array.isArray(body) ? body : body?.[this.endpoint.slice('list-'.length)];
-    const records = this.endpoint === 'get-operation' ? [body?.['operation']] : list;
-    return Array.isArray(records) ? records.filter((one) => typeof one === 'object' && one !== null) : undefined;
-  }
-
-  /** Not whole, and the response says so. */
-  get isPartial(): boolean {
-    if (this.fault !== 'partial-list' || this.records === undefined) return false;
-    const { next_cursor, unavailable_project_ids: unavailable } = this.json as Fields;
-    const isAnnounced = this.response?.headers['link'] !== undefined || next_cursor !== undefined;
-    return isAnnounced || (Array.isArray(unavailable) && unavailable.length > 0);
-  }
-
-  /** A key that is missing from an incomplete list may exist. */
-  get keyList(): 'whole' | 'incomplete' | undefined {
-    if (this.endpoint !== 'list-keys' || this.status !== 200 || !Array.isArray(this.json)) return undefined;
-    return this.response?.headers['link'] === undefined ? 'whole' : 'incomplete';
-  }
-
-  /** The service itself rejects the request, and has not carried it out. An HTML page does not come from the service. */
-  get isRejection(): boolean {
-    return this.status >= 400 && this.status < 500 && this.status !== 408 && this.status !== 425 && !this.isPage;
-  }
-
-  get isPage(): boolean {
-    const { body = '', headers = {} } = this.response ?? {};
-    return /^\s*<(!doctype|html)/i.test(body) || /html/.test(headers['content-type'] ?? '');
-  }
-
-  /** Not a retry: the service or its proxy will say the same again. */
-  get isPermanent(): boolean {
-    const isTooLarge = this.error?.includes('larger than the maximum') === true;
-    const isFinal = this.status >= 300 && this.status < 500 && ![408, 423, 425, 429].includes(this.status);
-    const isRetriedPage = this.isPage && this.status >= 400 && this.status !== 407;
-    return (isFinal && !isRetriedPage) || isTooLarge || this.error?.includes('407') === true;
-  }
-
-  get isThrottled(): boolean {
-    return this.status === 423 || this.status === 429;
-  }
-
-  /** Not what the service itself would have responded, in time. */
-  get isFaulty(): boolean {
-    return this.response === undefined || (this.fault !== undefined && this.fault !== 'close-on-next-request');
-  }
-
-  /** Milliseconds of a `Retry-After`. A date counts from the response's own date, because clocks differ. */
-  get retryAfter(): number | undefined {
-    const { 'retry-after': value, date = '' } = this.response?.headers ?? {};
-    if (value === undefined) return undefined;
-    return /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.parse(date);
-  }
-
-  /** When its `Retry-After` ends. */
-  get retryAt(): number {
-    return (this.endedAt ?? 0) + (this.retryAfter ?? 0);
-  }
+export function sentRequest(n: number, at: number, { method, url, headers, body = '' }: Omit<HttpRequest, 'maxBytes'>) {
+  const path = url.pathname + url.search;
+  let json: unknown;
+  return {
+    n,
+    at,
+    method,
+    origin: url.origin,
+    path,
+    authorization: headers['authorization'] ?? '',
+    /** Empty if the service closed the connection before it read the body. */
+    body,
+    endpoint: endpointOf(method, path),
+    /** The path without the cursor. */
+    list: url.pathname,
+    hasCursor: url.searchParams.has('cursor'),
+    projectId: /\/projects\/([^/?]+)/.exec(path)?.[1],
+    /** Of the key, if this is a DELETE. */
+    deletedId: method === 'DELETE' ? /\/api_keys\/(\d+)$/.exec(path)?.[1] : undefined,
+    /** The service's own record of it, if it arrived. */
+    arrived: undefined as Exchange | undefined,
+    fault: undefined as Fault['kind'] | 'closed-on-arrival' | 'outage' | undefined,
+    response: undefined as HttpResponse | undefined,
+    /** Why there is no response. */
+    error: undefined as string | undefined,
+    /** For all that the client can know. */
+    mayHaveTakenEffect: true,
+    endedAt: undefined as number | undefined,
+    /** 0 without a response. */
+    get status(): number {
+      return this.response?.status ?? 0;
+    },
+    /** The JSON of a whole response with a status of success. */
+    get json(): unknown {
+      if (this.response === undefined || this.status < 200 || this.status >= 300) return undefined;
+      try {
+        json ??= parseJson(this.response.body);
+        return json;
+      } catch {
+        return undefined;
+      }
+    },
+    /** The operation, or those of the list, in a whole response with a status of success. */
+    get records(): Fields[] | undefined {
+      const body = this.json as Fields | null | undefined;
+      const list = Array.isArray(body) ? body : body?.[this.endpoint.slice('list-'.length)];
+      const records = this.endpoint === 'get-operation' ? [body?.['operation']] : list;
+      return Array.isArray(records) ? records.filter((one) => typeof one === 'object' && one !== null) : undefined;
+    },
+    /** Not whole, and the response says so. */
+    get isPartial(): boolean {
+      if (this.fault !== 'partial-list' || this.records === undefined) return false;
+      const { next_cursor, unavailable_project_ids: unavailable } = this.json as Fields;
+      const isAnnounced = this.response?.headers['link'] !== undefined || next_cursor !== undefined;
+      return isAnnounced || (Array.isArray(unavailable) && unavailable.length > 0);
+    },
+    /** A key that is missing from an incomplete list may exist. */
+    get keyList(): 'whole' | 'incomplete' | undefined {
+      if (this.endpoint !== 'list-keys' || this.status !== 200 || !Array.isArray(this.json)) return undefined;
+      return this.response?.headers['link'] === undefined ? 'whole' : 'incomplete';
+    },
+    /** The service itself rejects the request, and has not carried it out. An HTML page does not come from the service. */
+    get isRejection(): boolean {
+      return this.status >= 400 && this.status < 500 && this.status !== 408 && this.status !== 425 && !this.isPage;
+    },
+    get isPage(): boolean {
+      const { body = '', headers = {} } = this.response ?? {};
+      return /^\s*<(!doctype|html)/i.test(body) || /html/.test(headers['content-type'] ?? '');
+    },
+    /** Not a retry: the service or its proxy will say the same again. */
+    get isPermanent(): boolean {
+      const isTooLarge = this.error?.includes('larger than the maximum') === true;
+      const isFinal = this.status >= 300 && this.status < 500 && ![408, 423, 425, 429].includes(this.status);
+      const isRetriedPage = this.isPage && this.status >= 400 && this.status !== 407;
+      return (isFinal && !isRetriedPage) || isTooLarge || this.error?.includes('407') === true;
+    },
+    get isThrottled(): boolean {
+      return this.status === 423 || this.status === 429;
+    },
+    /** Not what the service itself would have responded, in time. */
+    get isFaulty(): boolean {
+      return this.response === undefined || (this.fault !== undefined && this.fault !== 'close-on-next-request');
+    },
+    /** Milliseconds of a `Retry-After`. A date counts from the response's own date, because clocks differ. */
+    get retryAfter(): number | undefined {
+      const { 'retry-after': value, date = '' } = this.response?.headers ?? {};
+      if (value === undefined) return undefined;
+      return /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.parse(date);
+    },
+    /** When its `Retry-After` ends. */
+    get retryAt(): number {
+      return (this.endedAt ?? 0) + (this.retryAfter ?? 0);
+    },
+  };
 }
 
 export type MessageKind = Exclude<keyof Toolkit, 'input'>;
@@ -143,109 +121,87 @@ export interface Message {
   readonly text: string;
 }
 
-export class ProcessRecord {
-  readonly sent: SentRequest[] = [];
-  readonly messages: Message[] = [];
-  endedAt = Number.NaN;
-  /** `hung`: the process had to be killed. */
-  exit: 0 | 1 | 'killed' | 'hung' = 1;
-  signalledAt: number | undefined;
-  crash: string | undefined;
-  resultFile: string | undefined;
-  /** Whether the runner did not accept a message. */
-  runnerFailed = false;
-  /** Defects that only the way of running shows: a command file that the runner rejects, a secret in stderr. */
-  readonly problems: string[] = [];
+export type ProcessRecord = ReturnType<typeof processRecord>;
 
-  constructor(
-    readonly part: 'main' | 'post',
-    readonly startedAt: number,
-  ) {}
-
-  output(name: string): string | undefined {
-    return this.messages.findLast((message) => message.kind === 'output' && message.name === name)?.text;
-  }
-
-  ids(name: string): string[] {
-    return JSON.parse(this.output(name) || '[]');
-  }
-
-  texts(...kinds: MessageKind[]): string[] {
-    return this.messages.flatMap(({ kind, text }) => (kinds.includes(kind) ? [text] : []));
-  }
-
-  get status(): string {
-    return this.output('status') ?? 'none';
-  }
-
-  /** Not counting one on clocks, which says nothing about the result. */
-  get hasWarning(): boolean {
-    return this.texts('warning').some((text) => !/\bclocks?\b/.test(text));
-  }
-
-  /** Each warning or error that says that a key may be alive. */
-  get alarms(): string[] {
-    const alarm = /Could not confirm|may still exist|Could not check whether a key still exists/;
-    return this.texts('warning', 'error').filter((text) => alarm.test(text));
-  }
-
-  /** Whether nothing kept the process from its own end and its messages. */
-  get endedByItself(): boolean {
-    return (this.exit === 0 || this.exit === 1) && !this.runnerFailed;
-  }
-
-  /** An incomplete list does not count if a later read of it was complete. */
-  get hasIncompleteList(): boolean {
-    const isReadAgain = ({ n, list }: SentRequest) =>
-      this.sent.some((one) => one.n > n && one.list === list && !one.hasCursor && one.records !== undefined);
-    return this.sent.some((one) => one.keyList === 'incomplete' || (one.isPartial && !isReadAgain(one)));
-  }
-
-  get ambiguousCreates(): number {
-    return this.sent.filter((one) => one.method === 'POST' && one.mayHaveTakenEffect && !one.isRejection).length;
-  }
-
-  deletesOf(id: string): SentRequest[] {
-    return this.sent.filter(({ deletedId }) => deletedId === id);
-  }
+export function processRecord(part: 'main' | 'post', startedAt: number) {
+  const sent: SentRequest[] = [];
+  const messages: Message[] = [];
+  return {
+    part,
+    startedAt,
+    sent,
+    messages,
+    endedAt: Number.NaN,
+    /** `hung`: the process had to be killed. */
+    exit: 1 as 0 | 1 | 'killed' | 'hung',
+    signalledAt: undefined as number | undefined,
+    crash: undefined as string | undefined,
+    resultFile: undefined as string | undefined,
+    /** Whether the runner did not accept a message. */
+    runnerFailed: false,
+    /** Defects that only the way of running shows: a command file that the runner rejects, a secret in stderr. */
+    problems: [] as string[],
+    output: (name: string) => messages.findLast((one) => one.kind === 'output' && one.name === name)?.text,
+    ids(name: string): string[] {
+      return JSON.parse(this.output(name) || '[]');
+    },
+    texts: (...kinds: MessageKind[]) => messages.flatMap(({ kind, text }) => (kinds.includes(kind) ? [text] : [])),
+    get status(): string {
+      return this.output('status') ?? 'none';
+    },
+    /** Not counting one on clocks, which says nothing about the result. */
+    get hasWarning(): boolean {
+      return this.texts('warning').some((text) => !/\bclocks?\b/.test(text));
+    },
+    /** Each warning or error that says that a key may be alive. */
+    get alarms(): string[] {
+      const alarm = /Could not confirm|may still exist|Could not check whether a key still exists/;
+      return this.texts('warning', 'error').filter((text) => alarm.test(text));
+    },
+    /** Whether nothing kept the process from its own end and its messages. */
+    get endedByItself(): boolean {
+      return (this.exit === 0 || this.exit === 1) && !this.runnerFailed;
+    },
+    /** An incomplete list does not count if a later read of it was complete. */
+    get hasIncompleteList(): boolean {
+      const isReadAgain = ({ n, list }: SentRequest) =>
+        sent.some((one) => one.n > n && one.list === list && !one.hasCursor && one.records !== undefined);
+      return sent.some((one) => one.keyList === 'incomplete' || (one.isPartial && !isReadAgain(one)));
+    },
+    get ambiguousCreates(): number {
+      return sent.filter((one) => one.method === 'POST' && one.mayHaveTakenEffect && !one.isRejection).length;
+    },
+    deletesOf: (id: string) => sent.filter(({ deletedId }) => deletedId === id),
+  };
 }
 
-export class StepRecord {
-  post: ProcessRecord | undefined;
+export type StepRecord = ReturnType<typeof stepRecord>;
 
-  /** `state`: as main left it. */
-  constructor(
-    readonly plan: StepPlan,
-    readonly main: ProcessRecord,
-    readonly state: string,
-    private readonly stage: Stage,
-  ) {}
-
-  get processes(): ProcessRecord[] {
-    return this.post === undefined ? [this.main] : [this.main, this.post];
-  }
-
-  /** The header with the key that main was given. */
-  get parent(): string {
-    return `Bearer ${this.plan.inputs['api-key'] ?? this.plan.environment['CTL_API_KEY']}`;
-  }
-
-  /** The keys that it created. */
-  get keys(): ApiKey[] {
-    const creates = this.main.sent.filter(({ method, body }) => method === 'POST' && body !== '');
-    const names = new Set(creates.map(({ body }) => JSON.parse(body).key_name));
-    return this.stage.keys().filter(({ name }) => names.has(name));
-  }
-
-  get deadline(): number {
-    return this.plan.timeoutMs === 0 ? Number.POSITIVE_INFINITY : this.main.startedAt + this.plan.timeoutMs;
-  }
-
-  /** After an operation ends, the step ends within the larger of 500 ms and a quarter of the time waited, and within 5 s. */
-  lag(end: number): number {
-    const interval = Number.parseInt(this.plan.inputs['poll-interval'] ?? '', 10) * 1_000;
-    return interval || Math.min(5_000, Math.max(500, (end - this.main.startedAt) / 4));
-  }
+/** `state`: as main left it. */
+export function stepRecord(plan: StepPlan, main: ProcessRecord, state: string, stage: Stage) {
+  return {
+    plan,
+    main,
+    state,
+    post: undefined as ProcessRecord | undefined,
+    get processes(): ProcessRecord[] {
+      return this.post === undefined ? [main] : [main, this.post];
+    },
+    /** The header with the key that main was given. */
+    parent: `Bearer ${plan.inputs['api-key'] ?? plan.environment['CTL_API_KEY']}`,
+    deadline: plan.timeoutMs === 0 ? Number.POSITIVE_INFINITY : main.startedAt + plan.timeoutMs,
+    /** The keys that it created. */
+    get keys(): ApiKey[] {
+      const creates = main.sent.filter(({ method, body }) => method === 'POST' && body !== '');
+      const names = new Set(creates.map(({ body }) => JSON.parse(body).key_name));
+      return stage.keys().filter(({ name }) => names.has(name));
+    },
+    /** After an operation ends, the step ends within the larger of 500 ms and a quarter of the time waited, and within 5 s. */
+    lag: (end: number): number => {
+      const interval = Number.parseInt(plan.inputs['poll-interval'] ?? '', 10) * 1_000;
+      return interval || Math.min(5_000, Math.max(500, (end - main.startedAt) / 4));
+    },
+  };
 }
 
 /** A whole run, seen from outside. */

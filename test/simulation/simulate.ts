@@ -4,8 +4,8 @@ import { VirtualClock } from '../virtual/clock.js';
 import { drawPlan } from './draw/plan.js';
 import type { Plan, StepPlan } from './plan.js';
 import { runProcess } from './process.js';
-import { type ProcessRecord, type Run, StepRecord } from './record.js';
-import { epoch, Stage } from './stage.js';
+import { type ProcessRecord, type Run, type StepRecord, stepRecord } from './record.js';
+import { createStage, epoch, type Stage } from './stage.js';
 
 /** By then the service has carried out every late request. */
 const lateRequestsMs = 60_000;
@@ -20,7 +20,7 @@ export interface Host {
 /** Simulates one run from its seed. `temp`: a folder for the files of the runner. */
 export async function simulate(seed: number, temp: string): Promise<Run> {
   const clock = new VirtualClock(epoch, seededRandom(seed));
-  const { plan, stage } = drawPlan(seed, temp, (...drawn) => new Stage(clock, 'https://control.test', ...drawn));
+  const { plan, stage } = drawPlan(seed, temp, (...drawn) => createStage(clock, 'https://control.test', ...drawn));
   const run: Host['run'] = (part, step, state) => runProcess(plan, stage, clock, { part, step, state });
   return { plan, stage, steps: await clock.run(play(plan, { stage, run }, lateRequestsMs)) };
 }
@@ -40,7 +40,7 @@ async function playJob(steps: readonly StepPlan[], { stage, run }: Host): Promis
     await stage.sleep(plan.startsAtMs);
     const main = await run('main', plan, '');
     const state = main.messages.findLast(({ kind, name }) => kind === 'state' && name === postStateName)?.text ?? '';
-    return new StepRecord(plan, main, state, stage);
+    return stepRecord(plan, main, state, stage);
   };
   const records = await Promise.all(steps.map(start));
   // The runner starts the last post step first.

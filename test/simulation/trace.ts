@@ -34,27 +34,24 @@ export function traceOf({ plan, stage, steps }: Run): string {
       add(process.endedAt, `ends: ${process.exit}, ${process.texts('error').length} errors`);
     }
   }
-  const addTruth = (text: string) => lines.push([Number.POSITIVE_INFINITY, `truth    ${text}`]);
-  for (const key of stage.keys())
-    addTruth(`key ${key.id} ${key.name}, created at ${creationOf(key)}, revoked at ${revocationOf(key)}`);
-  for (const operation of stage.operations) {
-    const { id, action, course, appearsAfterMs, vanishesAfterMs } = operation;
-    const phases = course.map(({ afterMs, status }) => `${status} +${afterMs}`).join(', ');
-    const visible = `visible from +${appearsAfterMs} to +${vanishesAfterMs}`;
-    addTruth(`operation ${id} ${action} at ${startOf(operation)}, ${phases}, ${visible}`);
-  }
+  const keys = stage.keys().map((key) => {
+    return `key ${key.id} ${key.name}, created at ${creationOf(key)}, revoked at ${revocationOf(key)}`;
+  });
+  const operations = stage.operations.map((one) => {
+    const phases = one.course.map(({ afterMs, status }) => `${status} +${afterMs}`).join(', ');
+    const visible = `visible from +${one.appearsAfterMs} to +${one.vanishesAfterMs}`;
+    return `operation ${one.id} ${one.action} at ${startOf(one)}, ${phases}, ${visible}`;
+  });
   // `sort` keeps the order of lines with the same time.
-  lines.sort(([one], [other]) => (one === other ? 0 : one - other));
+  lines.sort(([one], [other]) => one - other);
   const print = (value: unknown) =>
     JSON.stringify(value, (name, inner) => (name === 'environment' || name === 'events' ? undefined : inner));
   return [
-    `seed ${plan.seed}`,
     `service ${print(stage.plane.notShown)}, a trip takes ${stage.tripMs} ms`,
     ...plan.jobs.flat().map((step, index) => `step ${index + 1}: ${print(step)}`),
-    `faults ${print(plan.faults)}`,
-    `outages ${print(plan.outages)}`,
-    `runs ${print([...plan.runs])}`,
-    ...lines.map(([at, text]) => `${Number.isFinite(at) ? at.toFixed(0).padStart(8) : '     end'}  ${text}`),
+    print({ ...plan, jobs: undefined, runs: [...plan.runs] }),
+    ...lines.map(([at, text]) => `${at.toFixed(0).padStart(8)}  ${text}`),
+    ...[...keys, ...operations].map((truth) => `   truth  ${truth}`),
   ].join('\n');
 }
 

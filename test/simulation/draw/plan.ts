@@ -40,7 +40,7 @@ export function drawPlan(seed: number, temp: string, createStage: (service: Serv
   const own = steps.flatMap((step) => ('faults' in step ? step.faults : []));
   const faults = own.length > 0 ? own : usual;
   for (const fault of faults) stage.faults.add(fault);
-  stage.outages = drawOutages(chance);
+  stage.outages.push(...drawOutages(chance));
   /** `jobs` run at the same time. The steps of a job start together, and its post steps follow when all have ended. */
   return { plan: { seed, jobs, faults, outages: stage.outages, runs }, stage };
 }
