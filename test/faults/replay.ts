@@ -10,8 +10,8 @@ import { type GitHubRun, githubToken, type Interruption, ownRun, type StepPlan }
 import { awaitMoment, timeoutOf } from '../simulation/process.js';
 import { type ProcessRecord, processRecord, type Run } from '../simulation/record.js';
 import { type Host, play } from '../simulation/simulate.js';
-import { createStage, epoch, type Stage } from '../simulation/stage.js';
-import { type Listener, serve } from './socket-server.js';
+import { createStage, epoch, type Listener, type Stage } from '../simulation/stage.js';
+import { serve } from './socket-server.js';
 import { completeRecord, isMark } from './step-record.js';
 
 /** More processes that start at once only delay each other. */
@@ -55,20 +55,20 @@ export async function replay(seed: number, temp: string): Promise<Run> {
 }
 
 /** It stands still until `start`: a key that is drawn a millisecond later than the first one would be new to replicas that lag. */
-function realClock(): { readonly clock: Stage['clock']; start(): void } {
+function realClock() {
   let startedAt: number | undefined;
   const now = () => (startedAt === undefined ? 0 : Date.now() - startedAt);
-  const schedule = (time: number, call: () => void) => {
+  const epochMs = () => epoch + now();
+  const after = (ms: number, call: () => void) => {
     // The servers keep the process alive as long as it is needed.
-    const timer = setTimeout(call, Math.min(Math.max(0, time - now()), 2 ** 31 - 1)).unref();
+    const timer = setTimeout(call, Math.min(Math.max(0, ms), 2 ** 31 - 1)).unref();
     return () => clearTimeout(timer);
   };
-  const epochMs = () => epoch + now();
-  const service: Stage['clock']['service'] = { now: epochMs, schedule: (ms, call) => schedule(now() + ms, call) };
+  const schedule = (time: number, call: () => void) => after(time - now(), call);
   const start = () => {
     startedAt = Date.now();
   };
-  return { clock: { now, epochMs, schedule, service }, start };
+  return { clock: { now, epochMs, schedule, service: { now: epochMs, schedule: after } }, start };
 }
 
 /** The processes of one step, with a server of their own. */
@@ -82,8 +82,7 @@ function socketStep(stage: Stage, seed: number, gitHubUrl: string) {
 
   function optionsOf(part: ProcessRecord['part'], plan: StepPlan): StepOptions {
     const { inputs, environment, interruption } = part === 'main' ? plan : plan.post;
-    const { moment } = interruption ?? {};
-    const inner = moment?.on === 'message' ? innerMoments[moment.nth - 1] : undefined;
+    const inner = interruption?.on === 'message' ? innerMoments[interruption.nth - 1] : undefined;
     const names = ['GITHUB_RUN_ID', 'GITHUB_RUN_ATTEMPT', 'GITHUB_REPOSITORY', 'GITHUB_REPOSITORY_ID', 'CTL_API_KEY'];
     return {
       inputs: { ...inputs, 'base-url': `${server?.baseUrl}${inputs['base-url']?.endsWith('/') ? '/' : ''}` },

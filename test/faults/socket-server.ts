@@ -2,12 +2,7 @@ import { basePath, type Reception, type WireStep } from '../../control-plane/ind
 import type { PlaneRequest } from '../../control-plane/plane.js';
 import { startServer } from '../../control-plane/server.js';
 import type { SentRequest } from '../simulation/record.js';
-import type { Stage } from '../simulation/stage.js';
-
-export interface Listener {
-  readonly onRequest: (sent: SentRequest) => void;
-  readonly onEnd: () => void;
-}
+import type { Listener, Stage } from '../simulation/stage.js';
 
 /** Serves the stage's control plane to one step, and records each exchange as the client sees it. */
 export async function serve(stage: Stage, listener: () => Listener | undefined) {

@@ -1,24 +1,13 @@
 import { modes as definitions } from '../../src/modes/index.js';
 import type { LookupFailure, RunState } from '../../src/modes/sweep-keys/workflow-runs.js';
-import type { drawOutages } from './draw/faults.js';
+import type { drawInterruption, drawOutages } from './draw/faults.js';
 import type { drawPlan, drawStep, kinds } from './draw/plan.js';
 import type { Stage } from './stage.js';
 
 export type Mode = keyof typeof definitions;
 export const modes = Object.keys(definitions) as Mode[];
 
-/** When a process is interrupted: so long after its start, or at its n-th request, response or message to the runner. */
-export type Moment =
-  | { readonly on: 'time'; readonly ms: number }
-  | { readonly on: 'request' | 'response' | 'message'; readonly nth: number }
-  /** This many milliseconds after the arrival of the n-th request that has a fault. */
-  | { readonly on: 'fault'; readonly nth: number; readonly ms: number };
-
-export interface Interruption {
-  readonly what: 'kill' | 'signal';
-  readonly moment: Moment;
-}
-
+export type Interruption = NonNullable<ReturnType<typeof drawInterruption>>;
 export type Outage = ReturnType<typeof drawOutages>[number];
 
 export type StepPlan = ReturnType<typeof drawStep>;

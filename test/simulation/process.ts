@@ -1,13 +1,12 @@
 import { existsSync, readFileSync, unlinkSync } from 'node:fs';
 import type { Toolkit } from '../../src/action/toolkit.js';
-import type { Exchange as SendRequest } from '../../src/http/exchange.js';
 import { postStateName } from '../../src/keys/post-state-name.js';
 import { startVirtualProcess } from '../kit/virtual-process.js';
 import { mainWork, postWork } from '../kit/virtual-step.js';
 import { FakeWorkflowRuns } from '../kit/workflow-runs.js';
 import type { VirtualClock } from '../virtual/clock.js';
 import { Chance } from './chance.js';
-import { type Interruption, type Moment, ownRun, type Plan, type StepPlan } from './plan.js';
+import { type Interruption, ownRun, type Plan, type StepPlan } from './plan.js';
 import { type Message, type MessageKind, type ProcessRecord, processRecord } from './record.js';
 import type { Stage } from './stage.js';
 import { postTimeout } from './truth.js';
@@ -19,15 +18,16 @@ const overtimeMs = 120_000;
 
 /** Calls `interrupt` at the planned moment. The returned function counts the events of the process. */
 export function awaitMoment(
-  { moment }: Partial<Interruption> = {},
+  { on, nth, ms = 0 }: Partial<Interruption> = {},
   clock: Pick<VirtualClock, 'now' | 'schedule'>,
   interrupt: () => void,
-): (event: Moment['on']) => void {
+): (event: Interruption['on']) => void {
   let count = 0;
-  if (moment?.on === 'time') clock.schedule(clock.now() + moment.ms, interrupt);
+  const after = () => clock.schedule(clock.now() + ms, interrupt);
+  if (on === 'time') after();
   return (event) => {
-    if (moment === undefined || moment.on !== event || moment.on === 'time' || ++count !== moment.nth) return;
-    if (moment.on === 'fault') clock.schedule(clock.now() + moment.ms, interrupt);
+    if (on !== event || ++count !== nth) return;
+    if (on === 'fault') after();
     else interrupt();
   };
 }
@@ -48,21 +48,18 @@ export async function runProcess(
   let rejected = 0;
   const interrupt = () => (interruption?.what === 'kill' ? running.kill() : running.signal());
   const count = awaitMoment(interruption, clock, interrupt);
-  const send = stage.connect(clock, (sent) => record.sent.push(sent));
-  const exchange: SendRequest = async (request, onCancel) => {
-    if (record.sent.length >= maxRequests) running.kill('hung');
-    const response = send(request, onCancel);
-    count('request');
-    const sent = record.sent.at(-1);
-    clock.schedule(clock.now() + stage.tripMs, () => {
-      if (sent !== undefined && stage.faultOf(sent) !== undefined) count('fault');
-    });
-    try {
-      return await response;
-    } finally {
+  const exchange = stage.connect(clock, {
+    onRequest: (sent) => {
+      if (record.sent.push(sent) > maxRequests) running.kill('hung');
+      count('request');
+      clock.schedule(clock.now() + stage.tripMs, () => {
+        if (stage.faultOf(sent) !== undefined) count('fault');
+      });
+    },
+    onEnd: () => {
       if (!running.isOver) count('response');
-    }
-  };
+    },
+  });
   const tell = (message: Told) => {
     count('message');
     if (running.isOver) return;

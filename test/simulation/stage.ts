@@ -14,6 +14,12 @@ export const nameOfReused = 'of another tool';
 
 export type Stage = ReturnType<typeof createStage>;
 
+/** Of one process. */
+export interface Listener {
+  readonly onRequest: (sent: SentRequest) => void;
+  readonly onEnd: () => void;
+}
+
 /**
  * The clock, the service, and the network to it. `tripMs`: the milliseconds that a request or a response takes. `slackMs`: the
  * milliseconds by which a busy machine may be late.
@@ -130,30 +136,32 @@ export function createStage(
     /** Known as soon as the request has arrived. */
     faultOf: (sent: SentRequest) => sent.fault ?? arrivalOf(sent)?.fault,
     /** A virtual connection for one process. */
-    connect: (ofProcess: VirtualClock, note: (sent: SentRequest) => void): SendRequest => {
+    connect: (ofProcess: VirtualClock, { onRequest, onEnd }: Listener): SendRequest => {
       const network = virtualNetwork(exchanges, ofProcess, () => tripMs);
+      const send = async (request: HttpRequest, sent: SentRequest, onCancel: OnCancel): Promise<HttpResponse> => {
+        const outage = currentOutage();
+        if (request.url.origin !== origin) return elsewhere;
+        if (outage !== undefined) return hit(outage, sent, onCancel);
+        const headers = { ...request.headers, 'x-simulated': String(sent.n) };
+        const response = await network({ ...request, headers }, onCancel).finally(() => {
+          sent.arrived = arrivalOf(sent);
+          sent.fault = sent.arrived?.fault;
+        });
+        return alter(response, sent);
+      };
       return async (request, onCancel) => {
         const sent = record(request);
-        note(sent);
-        const outage = currentOutage();
+        const response = send(request, sent, onCancel);
+        onRequest(sent);
         try {
-          if (request.url.origin !== origin) return elsewhere;
-          if (outage !== undefined) {
-            sent.response = await hit(outage, sent, onCancel);
-            return sent.response;
-          }
-          const headers = { ...request.headers, 'x-simulated': String(sent.n) };
-          const response = await network({ ...request, headers }, onCancel).finally(() => {
-            sent.arrived = arrivalOf(sent);
-            sent.fault = sent.arrived?.fault;
-          });
-          sent.response = alter(response, sent);
+          sent.response = await response;
           return sent.response;
         } catch (error) {
           sent.error = error instanceof Error ? error.message : String(error);
           throw error;
         } finally {
           sent.endedAt = clock.now();
+          onEnd();
         }
       };
     },

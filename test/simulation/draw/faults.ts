@@ -1,7 +1,6 @@
 import type { Done, RetryAfter } from '../../../control-plane/faults.js';
 import type { Endpoint, Fault, FaultRule } from '../../../control-plane/index.js';
 import type { Chance } from '../chance.js';
-import type { Interruption } from '../plan.js';
 
 /** Whether the service carries out the request nevertheless: at once, never, or when the client has given up. */
 function drawDone(chance: Chance): Done {
@@ -109,14 +108,18 @@ export function drawOutages(chance: Chance) {
   });
 }
 
-export function drawInterruption(chance: Chance, odds: number, spanMs: number): Interruption | undefined {
+/**
+ * So long after the start of the process, at its n-th request, response or message to the runner, or so long after the arrival
+ * of the n-th request that has a fault.
+ */
+export function drawInterruption(chance: Chance, odds: number, spanMs: number) {
   if (!chance.odds(odds)) return undefined;
   const what = chance.pick(['kill', 'signal']);
-  if (chance.odds(0.75))
-    return { what, moment: { on: 'fault', nth: chance.pick([1, 1, 2, 3]), ms: chance.pick([0, 40, 300, 2_000]) } };
-  const on = chance.pick(['time', 'time', 'request', 'response', 'message']);
-  if (on === 'time') return { what, moment: { on, ms: chance.pick([chance.upTo(spanMs), chance.below(2_000)]) } };
-  return { what, moment: { on, nth: on === 'message' ? chance.from(1, 16) : chance.from(1, 5) } };
+  const on = chance.odds(0.75) ? 'fault' : chance.pick(['time', 'time', 'request', 'response', 'message']);
+  const afterFault = { nth: chance.pick([1, 1, 2, 3]), ms: chance.pick([0, 40, 300, 2_000]) };
+  if (on === 'fault') return { what, on, ...afterFault };
+  if (on === 'time') return { what, on, nth: 0, ms: chance.pick([chance.upTo(spanMs), chance.below(2_000)]) };
+  return { what, on, nth: on === 'message' ? chance.from(1, 16) : chance.from(1, 5), ms: 0 };
 }
 
 /** From the n-th time on the runner does not accept such a message. */

@@ -18,10 +18,9 @@ export function* calmRunsSucceed(step: StepRecord, run: Run): Generator<string> 
   if (!isCalm(run, step, main) || run.stage.revokedByOthers.size > 0) return;
   if (!main.hasIncompleteList) yield* mainProblems(run, step);
   if (post === undefined || !isCalm(run, step, post)) return;
-  const [alarm] = post.alarms;
   const margin = longestPause + 8 * run.stage.tripMs;
-  if (step.keys.some((key) => excuses.isShownLate(post, key, margin))) return;
-  if (!post.hasIncompleteList && alarm !== undefined) yield `a false alarm: ${alarm}`;
+  if (post.hasIncompleteList || step.keys.some((key) => excuses.isShownLate(post, key, margin))) return;
+  for (const alarm of post.alarms) yield `a false alarm: ${alarm}`;
 }
 
 function isCalm(run: Run, step: StepRecord, process: ProcessRecord): boolean {
@@ -32,8 +31,8 @@ function isCalm(run: Run, step: StepRecord, process: ProcessRecord): boolean {
   const isTooSlow = isTimed && 2 * stage.tripMs * (sent.length + 2) + stage.slackMs > plan.timeoutMs;
   const isInterrupted = exit === 'killed' || signalledAt !== undefined || runnerFailed;
   const faulty = processes.flatMap((one) => one.sent.filter(({ fault }) => fault !== undefined));
-  const hasFaults = !faulty.every((one) => isHarmless(run, step, one));
-  return !isTooSlow && !isInterrupted && plan.runnerFault?.kind !== 'result-file' && !hasFaults;
+  const isClean = faulty.every((one) => isHarmless(run, step, one)) && plan.runnerFault?.kind !== 'result-file';
+  return isClean && !isTooSlow && !isInterrupted;
 }
 
 /** With `fail-fast`, a request for one of two operations that hangs does not delay the failure of the other. */

@@ -5,12 +5,10 @@ import { listsAreWhole } from './lists-are-whole.js';
 import { noKeyIsLeft } from './no-key-is-left.js';
 import { noSecretLeaves } from './no-secret-leaves.js';
 import { oneKeyAtATime } from './one-key-at-a-time.js';
-import { postIsNotMisled } from './post-is-not-misled.js';
 import { requestsAreFew } from './requests-are-few.js';
 import { retriesAreEnough } from './retries-are-enough.js';
 import { statusAgreesWithExit } from './status-agrees-with-exit.js';
 import { successIsTrue } from './success-is-true.js';
-import { warningsAreTrue } from './warnings-are-true.js';
 
 const grace = 2_000;
 
@@ -20,13 +18,11 @@ const invariants: Readonly<Record<string, (step: StepRecord, run: Run) => Iterab
   'no key is left': noKeyIsLeft,
   'one key at a time': oneKeyAtATime,
   'no secret leaves': noSecretLeaves,
-  'post is not misled': postIsNotMisled,
   'ends in time': endsInTime,
   'requests are few': requestsAreFew,
   'retries are enough': retriesAreEnough,
   'status agrees with exit': statusAgreesWithExit,
   'lists are whole': listsAreWhole,
-  'warnings are true': warningsAreTrue,
   'calm runs succeed': calmRunsSucceed,
   'processes are sound': ({ processes }) => processes.flatMap(({ problems }) => problems),
 };

@@ -1,14 +1,16 @@
+import { createHmac } from 'node:crypto';
 import { decodings } from '../../kit/secrets-shown.js';
 import { githubToken } from '../plan.js';
 import type { Message, ProcessRecord, Run, StepRecord } from '../record.js';
 
 /**
  * No secret stands in the log, the outputs, the summary or the state, except the minted key in the places that hand it over,
- * and after its mask. No key is sent to another origin, and no step sends the key of another.
+ * and after its mask. No key is sent to another origin, and no step sends the key of another: post cannot be misled.
  */
 export function* noSecretLeaves(step: StepRecord, { stage }: Run): Generator<string> {
   const secrets = [...stage.keys().map(({ key }) => key), githubToken];
   const own = step.keys.map(({ key }) => key);
+  yield* misled(step, stage.plane.apiKey);
   for (const process of step.processes) {
     yield* leaks(process, secrets, own);
     yield* unmasked(process, own, stage.plane.apiKey);
@@ -64,4 +66,18 @@ function* misdirected({ part, sent }: ProcessRecord, { parent }: StepRecord, own
     else if (endpoint === 'other') yield `a request went to ${path}`;
     else if (authorization !== parent && !isMinted) yield `the key of another step was sent with ${path}`;
   }
+}
+
+/** Main saves a sealed state before any request or message but masks, so post reads none that another step forges. */
+function* misled({ main, state, plan }: StepRecord, parent: string) {
+  const first = main.messages.find(({ kind }) => kind !== 'mask');
+  if (first?.kind !== 'state' && main.sent.length > 0) yield 'a request was sent before a state was saved';
+  else if (first !== undefined && first.kind !== 'state' && !main.runnerFailed)
+    yield `${first.kind} came before a state was saved`;
+
+  const at = state.indexOf('{');
+  const run = `${plan.environment['GITHUB_RUN_ID']}/${plan.environment['GITHUB_RUN_ATTEMPT']}`;
+  const sealed = JSON.stringify([run, state.slice(at)]);
+  const seal = createHmac('sha256', parent).update(sealed).digest('hex');
+  if (at >= 0 && state.slice(0, at) !== seal) yield 'the state has no valid seal';
 }

@@ -68,7 +68,7 @@ function maxRequests({ stage }: Run, step: StepRecord, process: ProcessRecord): 
   const failed = sent.filter(({ isFaulty }) => isFaulty).length;
   const throttled = sent.filter(({ isThrottled }) => isThrottled).length;
   const pageSize = Math.min(100, plane.notShown.maximumPageSize);
-  const deleted = new Set(sent.flatMap(({ deletedId }) => deletedId ?? [])).size;
+  const revocations = 2 * maxAttempts * new Set(sent.flatMap(({ deletedId }) => deletedId ?? [])).size;
   switch (expects.mode) {
     case 'wait-operation': {
       const interval = Number.parseInt(inputs['poll-interval'] ?? '', 10) * 1_000 || 490;
@@ -94,10 +94,10 @@ function maxRequests({ stage }: Run, step: StepRecord, process: ProcessRecord): 
     case 'list-keys':
       return maxAttempts + throttled;
     case 'create-key':
-      return maxAttempts * (1 + maxAttempts + 2 * maxAttempts * deleted) + throttled;
+      return maxAttempts * (1 + maxAttempts + revocations) + throttled;
     default:
       // A sweep reads the list twice. After a list that was throttled, the next revocation requests it again.
-      return (expects.mode === 'sweep-keys' ? 2 : 1) * maxAttempts + 2 * maxAttempts * deleted + 2 * throttled;
+      return (expects.mode === 'sweep-keys' ? 2 : 1) * maxAttempts + revocations + 2 * throttled;
   }
 }
 
