@@ -22,7 +22,7 @@ const text = { type: 'string' } as const;
 const { values } = parseArgs({ options: { seconds: text, seed: text, only: text } });
 const job = new Job();
 process.once('exit', () => job.dispose());
-const isClean = values.only === undefined ? await replayMany() : showRun(await replay(Number(values.only), job.temp));
+const isClean = values.only === undefined ? await replayMany() : showRun(await replay(Number(values.only)));
 process.exitCode = isClean ? 0 : 1;
 
 async function replayMany(): Promise<boolean> {
@@ -43,7 +43,7 @@ async function replayMany(): Promise<boolean> {
   const running = pLimit(24).map(choices, async (choice) => {
     if (elapsed() + choice.ms > limitMs) return;
     const broken = (error: unknown) => [`the replay failed: ${error instanceof Error ? error.stack : error}`];
-    const violations = await replay(choice.seed, job.temp).then(judge, broken);
+    const violations = await replay(choice.seed).then(judge, broken);
     if (violations.length === 0) passed++;
     else failed++;
     for (const violation of violations) console.log(`✗ ${violation}\n    npm run test:faults -- --only ${choice.seed}`);

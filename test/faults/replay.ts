@@ -9,7 +9,7 @@ import { drawPlan } from '../simulation/draw/plan.js';
 import { type GitHubRun, githubToken, type Interruption, ownRun, type StepPlan } from '../simulation/plan.js';
 import { awaitMoment, timeoutOf } from '../simulation/process.js';
 import { type ProcessRecord, processRecord, type Run } from '../simulation/record.js';
-import { type Host, play } from '../simulation/simulate.js';
+import { play, type RunPart } from '../simulation/simulate.js';
 import { createStage, epoch, type Listener, type Stage } from '../simulation/stage.js';
 import { serve } from './socket-server.js';
 import { completeRecord, isMark } from './step-record.js';
@@ -32,18 +32,18 @@ const transient: readonly Fault[] = [
   ...(['bad-json', 'empty-body', 'cut-before-headers', 'cut-mid-body'] as const).map((kind) => ({ kind })),
 ];
 
-/** Replays a drawn plan with the built bundle as processes, in real time and over sockets. `temp`: a folder for its files. */
-export async function replay(seed: number, temp: string): Promise<Run> {
+/** Replays a drawn plan with the built bundle as processes, in real time and over sockets. */
+export async function replay(seed: number): Promise<Run> {
   const origin = 'http://127.0.0.1';
   const { clock, start } = realClock();
   // A busy machine may be late by 10 s.
-  const { plan, stage } = drawPlan(seed, temp, (service) => createStage(clock, origin, service, 0, 10_000));
+  const { plan, stage } = drawPlan(seed, (service) => createStage(clock, origin, service, 0, 10_000));
   start();
   const github = await startGitHubOf(plan.runs, new Chance(seed));
   const steps = new Map(plan.jobs.flat().map((step) => [step, socketStep(stage, seed, github.url)]));
   try {
-    const run: Host['run'] = (part, step) => (steps.get(step) as ReturnType<typeof socketStep>).run(part, step);
-    const records = await play(plan, { stage, run }, 0);
+    const run: RunPart = (part, step) => (steps.get(step) as ReturnType<typeof socketStep>).run(part, step);
+    const records = await play(plan, stage, run, 0);
     const isOtherToken = github.requests.some(({ headers }) => headers['authorization'] !== `token ${githubToken}`);
     if (isOtherToken) records[0]?.main.problems.push('GitHub got another token');
     return { plan, stage, steps: records };
@@ -83,11 +83,10 @@ function socketStep(stage: Stage, seed: number, gitHubUrl: string) {
   function optionsOf(part: ProcessRecord['part'], plan: StepPlan): StepOptions {
     const { inputs, environment, interruption } = part === 'main' ? plan : plan.post;
     const inner = interruption?.on === 'message' ? innerMoments[interruption.nth - 1] : undefined;
-    const names = ['GITHUB_RUN_ID', 'GITHUB_RUN_ATTEMPT', 'GITHUB_REPOSITORY', 'GITHUB_REPOSITORY_ID', 'CTL_API_KEY'];
     return {
       inputs: { ...inputs, 'base-url': `${server?.baseUrl}${inputs['base-url']?.endsWith('/') ? '/' : ''}` },
       env: {
-        ...Object.fromEntries(names.map((name) => [name, environment[name]])),
+        ...environment,
         GITHUB_API_URL: gitHubUrl,
         // The clock of the service, and by how much the plan wants the runner's to differ.
         CLOCK_AHEAD_MS: String(stage.clock.epochMs() - Date.now() + plan.clockAheadMs),

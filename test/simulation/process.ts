@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Toolkit } from '../../src/action/toolkit.js';
 import { postStateName } from '../../src/keys/post-state-name.js';
 import { startVirtualProcess } from '../kit/virtual-process.js';
@@ -32,16 +33,23 @@ export function awaitMoment(
   };
 }
 
-/** Runs one process of the action, interrupts it as planned, and records what it sends and says. `state`: of post. */
+/** Runs one process of the action, interrupts it as planned, and records what it sends and says. `state`: of post. `temp`: for files. */
 export async function runProcess(
   { seed, jobs, runs }: Plan,
   stage: Stage,
   clock: VirtualClock,
-  { part, step, state }: { part: ProcessRecord['part']; step: StepPlan; state: string },
+  { part, step, state, temp }: { part: ProcessRecord['part']; step: StepPlan; state: string; temp: string },
 ): Promise<ProcessRecord> {
   const isMain = part === 'main';
   const { inputs, interruption, environment: own } = isMain ? step : step.post;
-  const environment = { ...own, [`STATE_${postStateName}`]: state };
+  const environment = {
+    ...own,
+    GITHUB_STATE: 'state',
+    GITHUB_OUTPUT: 'output',
+    GITHUB_ENV: 'env',
+    RUNNER_TEMP: step.runnerFault?.kind === 'result-file' ? join(temp, 'missing') : temp,
+    [`STATE_${postStateName}`]: state,
+  };
   const work = isMain ? mainWork(workflowRuns(runs, stage)) : postWork(environment);
   const runnerFault = isMain || step.runnerFault?.kind === 'summary' ? step.runnerFault : undefined;
   const record = processRecord(part, stage.now);

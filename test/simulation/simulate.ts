@@ -10,32 +10,27 @@ import { createStage, epoch, type Stage } from './stage.js';
 /** By then the service has carried out every late request. */
 const lateRequestsMs = 60_000;
 
-/** The processes of a run: in virtual time, or over sockets. */
-export interface Host {
-  readonly stage: Stage;
-  /** `state`: empty for main. */
-  run(part: ProcessRecord['part'], step: StepPlan, state: string): Promise<ProcessRecord>;
-}
+/** Runs one process, in virtual time or over sockets. `state`: empty for main. */
+export type RunPart = (part: ProcessRecord['part'], step: StepPlan, state: string) => Promise<ProcessRecord>;
 
 /** Simulates one run from its seed. `temp`: a folder for the files of the runner. */
 export async function simulate(seed: number, temp: string): Promise<Run> {
   const clock = new VirtualClock(epoch, seededRandom(seed));
-  const { plan, stage } = drawPlan(seed, temp, (...drawn) => createStage(clock, 'https://control.test', ...drawn));
-  const run: Host['run'] = (part, step, state) => runProcess(plan, stage, clock, { part, step, state });
-  return { plan, stage, steps: await clock.run(play(plan, { stage, run }, lateRequestsMs)) };
+  const { plan, stage } = drawPlan(seed, (...drawn) => createStage(clock, 'https://control.test', ...drawn));
+  const run: RunPart = (part, step, state) => runProcess(plan, stage, clock, { part, step, state, temp });
+  return { plan, stage, steps: await clock.run(play(plan, stage, run, lateRequestsMs)) };
 }
 
 /** Runs all jobs at the same time, and lets the outside events happen. */
-export async function play(plan: Plan, host: Host, restMs: number): Promise<StepRecord[]> {
-  const { stage } = host;
-  for (const { atMs, run } of plan.jobs.flat().flatMap(({ events }) => events))
-    stage.clock.schedule(atMs, () => run(stage));
-  const records = await Promise.all(plan.jobs.map((steps) => playJob(steps, host)));
+export async function play(plan: Plan, stage: Stage, run: RunPart, restMs: number): Promise<StepRecord[]> {
+  for (const { atMs, run: act } of plan.jobs.flat().flatMap(({ events }) => events))
+    stage.clock.schedule(atMs, () => act(stage));
+  const records = await Promise.all(plan.jobs.map((steps) => playJob(steps, stage, run)));
   await stage.sleep(restMs);
   return records.flat();
 }
 
-async function playJob(steps: readonly StepPlan[], { stage, run }: Host): Promise<StepRecord[]> {
+async function playJob(steps: readonly StepPlan[], stage: Stage, run: RunPart): Promise<StepRecord[]> {
   const start = async (plan: StepPlan) => {
     await stage.sleep(plan.startsAtMs);
     const main = await run('main', plan, '');

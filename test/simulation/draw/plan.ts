@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { ControlPlaneOptions, Endpoint, Replica } from '../../../control-plane/index.js';
 import { Chance } from '../chance.js';
 import { type GitHubRun, type Mode, modes, ownRun } from '../plan.js';
@@ -27,12 +26,12 @@ const otherRun = '7800';
 type Service = Omit<ControlPlaneOptions, 'clock'>;
 
 /** Draws everything before the run begins, so that nothing in the run can change what is drawn. */
-export function drawPlan(seed: number, temp: string, createStage: (service: Service, tripMs: number) => Stage) {
+export function drawPlan(seed: number, createStage: (service: Service, tripMs: number) => Stage) {
   const chance = new Chance(seed);
   const mode = drawMode(chance);
   const stage = createStage(drawService(chance, mode), chance.pick([0, 5, 30, 30, 120]));
   const runs = mode === 'sweep-keys' ? drawRuns(chance, stage) : new Map<string, GitHubRun>();
-  const jobs = drawJobs(chance, mode, stage, temp, runs);
+  const jobs = drawJobs(chance, mode, stage, runs);
   const steps = jobs.flat();
   const isCreating = steps.some((step) => step.mode === 'create-key');
   const [, ...endpoints] = kinds[isCreating ? 'create-key' : mode];
@@ -87,9 +86,8 @@ function drawMode(chance: Chance): Mode {
   return chance.odds(0.2) ? 'create-key' : chance.odds(0.16) ? 'wait-operation' : chance.pick(modes);
 }
 
-function drawJobs(chance: Chance, mode: Mode, stage: Stage, temp: string, runs: Map<string, GitHubRun>) {
-  const draw = (of: Mode, run = ownRun, startsAtMs = chance.from(1, 50)) =>
-    drawStep(chance, of, stage, temp, run, startsAtMs);
+function drawJobs(chance: Chance, mode: Mode, stage: Stage, runs: Map<string, GitHubRun>) {
+  const draw = (of: Mode, ...more: [run?: string, startsAtMs?: number]) => drawStep(chance, of, stage, ...more);
   if (mode === 'create-key' && chance.odds(0.15)) return [chance.times(2, () => draw(mode))];
   if (mode === 'sweep-keys' && chance.odds(0.4)) {
     const run = chance.pick([ownRun, otherRun]);
@@ -101,7 +99,7 @@ function drawJobs(chance: Chance, mode: Mode, stage: Stage, temp: string, runs: 
   return [[draw(mode)]];
 }
 
-export function drawStep(chance: Chance, mode: Mode, stage: Stage, temp: string, run: string, startsAtMs: number) {
+export function drawStep(chance: Chance, mode: Mode, stage: Stage, run = ownRun, startsAtMs = chance.from(1, 50)) {
   const timeouts =
     mode === 'wait-operation' ? [0, 0, 1, 3, 3, 10, 10, 30, 30, 30, 60, 600] : [1, 3, 10, 30, 30, 30, 60];
   const seconds = chance.pick(timeouts);
@@ -109,7 +107,6 @@ export function drawStep(chance: Chance, mode: Mode, stage: Stage, temp: string,
   const requestTimeoutMs = chance.pick([500, 500, 2_000, 2_000, 5_000, 30_000]);
   const [draw] = kinds[mode];
   const drawn = draw(chance, stage, { timeoutMs, startsAtMs });
-  const runnerFault = drawRunnerFault(chance);
   const parentInEnvironment = chance.odds(0.1);
   const inputs: Record<string, string> = {
     mode,
@@ -121,14 +118,10 @@ export function drawStep(chance: Chance, mode: Mode, stage: Stage, temp: string,
     ...drawn.inputs,
   };
   const environment: Record<string, string> = {
-    GITHUB_STATE: 'state',
-    GITHUB_OUTPUT: 'output',
-    GITHUB_ENV: 'env',
     GITHUB_RUN_ID: run,
     GITHUB_RUN_ATTEMPT: '1',
     GITHUB_REPOSITORY: 'acme/shop',
     GITHUB_REPOSITORY_ID: '5',
-    RUNNER_TEMP: runnerFault?.kind === 'result-file' ? join(temp, 'missing') : temp,
     ...(parentInEnvironment ? { CTL_API_KEY: stage.plane.apiKey } : {}),
   };
   const post = drawPost(chance, stage, { inputs: { ...inputs, 'api-key': stage.plane.apiKey }, environment });
@@ -142,7 +135,7 @@ export function drawStep(chance: Chance, mode: Mode, stage: Stage, temp: string,
     timeoutMs,
     requestTimeoutMs,
     interruption: drawInterruption(chance, 0.4, Math.max(2_000, Math.min(timeoutMs, 30_000))),
-    runnerFault,
+    runnerFault: drawRunnerFault(chance),
     /** Milliseconds that the runner's clock is ahead of the service's. */
     clockAheadMs: chance.pick([0, 0, 0, 100_000, 1_200_000, -1_200_000, 7_200_000, -7_200_000]),
     post: { ...post, interruption: drawInterruption(chance, 0.35, 20_000) },
