@@ -6,7 +6,7 @@ import { cpSync, existsSync, rmSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { byHand } from './by-hand.js';
-import { Judge } from './judge.js';
+import { judgeIn } from './judge.js';
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, workers: { type: 'string', default: '2' } } });
 process.once('SIGINT', () => process.exit(130));
@@ -19,16 +19,16 @@ const startedAt = performance.now();
 const trees = buildTrees(Math.min(Number(values.workers), mutants.length));
 const missed: string[] = [];
 const queue = mutants.values();
-await Promise.all(trees.map((tree) => judgeQueue(new Judge(tree))));
+await Promise.all(trees.map((tree) => judgeQueue(judgeIn(tree))));
 
 const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);
 console.log(`${mutants.length - missed.length} of ${mutants.length} mutants found in ${seconds} s.`);
 if (missed.length > 0) console.log(`Not found: ${missed.join(', ')}.`);
 process.exit(missed.length > 0 ? 1 : 0);
 
-async function judgeQueue(judge: Judge): Promise<void> {
+async function judgeQueue(judge: ReturnType<typeof judgeIn>): Promise<void> {
   for (const mutant of queue) {
-    const { isFound, lines } = await judge.judge(mutant);
+    const { isFound, lines } = await judge(mutant);
     if (!isFound) missed.push(mutant.name);
     console.log([`${mutant.name} (${mutant.defect})`, ...lines].join('\n  '));
   }

@@ -3,7 +3,7 @@ import { cellsOf } from './coverage.js';
 import { violationsOf } from './invariants/index.js';
 import { simulate } from './simulate.js';
 
-/** Every so many seeds one. */
+/** One of `every` seeds. */
 export interface Share {
   readonly from: number;
   readonly end: number;

@@ -49,7 +49,7 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs }
   const [projectId = ''] = projectIds;
   const filter = isAll ? drawFilter(chance, filters) : '';
   const admits = filter === '' ? countsByDefault : admitting(filter);
-  const since = isAll && chance.odds(0.3) ? chance.pick([5, 30]) : undefined;
+  const sinceMs = isAll && chance.odds(0.3) ? chance.pick<number>([5_000, 30_000]) : undefined;
   // More than are requested at once, and too old for the newest 200.
   const isCrowd = !isAll && chance.odds(0.02);
   const areGood = chance.odds(0.3);
@@ -61,8 +61,8 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs }
   const operations = plans.map((plan) => stage.start({ projectId: chance.pick(projectIds), ...plan }));
   const hanging = isHanging ? operations.slice(0, 1) : [];
   // It ended shortly before the step.
-  if (since !== undefined && chance.odds(0.6)) {
-    const ageMs = chance.below(since * 1_200) + 10;
+  if (sinceMs !== undefined && chance.odds(0.6)) {
+    const ageMs = chance.below(sinceMs * 1.2) + 10;
     const outcome = chance.pick(['finished', 'failed', 'error', 'skipped']);
     stage.start({ projectId, ageMs, lengthMs: chance.below(10), outcome });
   }
@@ -90,7 +90,7 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs }
       'fail-fast': String(failFast),
       'poll-interval': chance.pick(['auto', 'auto', 'auto', '1s', '3s']),
       filter,
-      since: since === undefined ? '' : `${since}s`,
+      since: sinceMs === undefined ? '' : `${sinceMs}ms`,
       'fail-on': failOnEmpty ? 'empty' : '',
       'operation-id': isAll ? 'all' : asText,
     },
@@ -102,7 +102,7 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs }
       failFast,
       filter: admits,
       /** Only in a wait for all. */
-      sinceMs: since === undefined ? undefined : since * 1_000,
+      sinceMs,
       failOnEmpty,
     },
     events: [

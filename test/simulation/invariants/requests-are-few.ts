@@ -16,9 +16,11 @@ export function* requestsAreFew(step: StepRecord, run: Run): Generator<string> {
   }
 }
 
-/** Between two creates, of which the first may have taken effect, stands a whole list of keys. */
-function* repeatedCreates({ main, post }: StepRecord) {
-  if (post?.sent.some(({ method }) => method === 'POST')) yield 'post sent a POST';
+/** Between two creates, of which the first may have taken effect, stands a whole list of keys. Only create-key creates. */
+function* repeatedCreates({ main, processes, plan: { mode } }: StepRecord) {
+  for (const { part, sent } of processes)
+    if ((part === 'post' || mode !== 'create-key') && sent.some(({ method }) => method === 'POST'))
+      yield `${part} sent a POST`;
   if (main.ambiguousCreates > maxAmbiguousCreates) yield `${main.ambiguousCreates} creates that may have taken effect`;
   let open: SentRequest | undefined;
   for (const sent of main.sent) {
