@@ -95,7 +95,10 @@ export function drawFaults(chance: Chance, endpoints: readonly Endpoint[]): Faul
 /** Faults of a create, and of what follows it: the search, and the revocations of main and post. */
 export function drawKeyFaults(chance: Chance): FaultRule[] {
   const later = (['list-keys', 'revoke-key'] as const).filter(() => chance.odds(0.65));
-  return (['create-key', ...later] as const).map((endpoint) => drawRule(chance, endpoint));
+  // Retried until the deadline, and not as a failure: nothing else ends creates that may have taken effect but their number.
+  const throttlingPages = { endpoint: 'create-key', from: 1, fault: { kind: 'html', status: 429 } } as const;
+  const drawn = (['create-key', ...later] as const).map((endpoint) => drawRule(chance, endpoint));
+  return [...chance.sometimes(0.04, () => throttlingPages), ...drawn];
 }
 
 /** The network fails, or its ingress responds with a page of this status. Milliseconds of the run. */
