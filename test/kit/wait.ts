@@ -1,12 +1,16 @@
-import type { TestContext } from 'vitest';
+import { expect, type TestContext } from 'vitest';
 import type { FaultRule, Operation, OperationPlan } from '../../control-plane/index.js';
 import type { StepOptions } from '../runner/step.js';
 import type { Inputs } from './inputs.js';
-import { type Stage, type StageOptions, setStage } from './stage.js';
+import { errorOf, type Stage, type StageOptions, setStage } from './stage.js';
+import { second } from './times.js';
 
 export const forever: OperationPlan = { lengthMs: Number.POSITIVE_INFINITY };
 export const ended: OperationPlan = { lengthMs: 0 };
 export const failed: OperationPlan = { lengthMs: 0, outcome: 'failed' };
+/** So many seconds. */
+export const runs = (seconds: number): OperationPlan => ({ lengthMs: seconds * second });
+export const fails = (seconds: number): OperationPlan => ({ ...runs(seconds), outcome: 'failed' });
 export const all = { 'operation-id': 'all' };
 /** To the end of each operation. */
 export const patient = { 'fail-fast': 'false' };
@@ -29,6 +33,8 @@ export interface WaitOptions extends Omit<StageOptions, 'faults'>, Pick<StepOpti
   readonly cancelAfterMs?: number;
   readonly before?: (stage: Stage, operations: readonly Operation[]) => unknown;
 }
+
+type WaitArguments = [plans: readonly WaitPlan[], inputs?: Inputs, options?: WaitOptions];
 
 /** Waits for operations with these plans, in all projects of the stage. The projects have no others. */
 export async function waitFor(
@@ -67,5 +73,40 @@ export async function waitFor(
 }
 
 /** The same, until no unfinished operation is left. */
-export const waitForAll = (context: TestContext, plans: readonly WaitPlan[], inputs?: Inputs, options?: WaitOptions) =>
+export const waitForAll = (context: TestContext, ...[plans, inputs, options]: WaitArguments) =>
   waitFor(context, plans, { ...all, ...inputs }, options);
+
+export interface End {
+  readonly status: string;
+  readonly count?: number;
+  /** Which of the planned operations decides, or its id. */
+  readonly by?: number | string;
+  readonly ms?: unknown;
+  /** What the error says. */
+  readonly says?: string | RegExp;
+  /** How many requests were sent, or at which seconds. */
+  readonly requests?: number | readonly number[];
+  /** The projects in `idle-project-ids`. */
+  readonly idle?: readonly number[];
+}
+
+/** As `waitFor`, and the wait ends like this. A text is the status. */
+export async function expectEnd(context: TestContext, end: string | End, ...wait: WaitArguments) {
+  const ended = await waitFor(context, ...wait);
+  const { result, service, ids } = ended;
+  const { status, count, by, ms, says, requests, idle } = typeof end === 'string' ? ({ status: end } as End) : end;
+  expect(result).toMatchObject({ conclusion: status === 'finished' ? 'success' : 'failure', outputs: { status } });
+  if (count !== undefined) expect(result.outputs['count']).toBe(String(count));
+  if (count === 0) expect(result.outputs).toMatchObject({ 'operation-ids': '[]', operations: '[]' });
+  if (by !== undefined) expect(result.outputs['operation-id']).toBe(typeof by === 'number' ? ids[by] : by);
+  if (ms !== undefined) expect(result.ms).toEqual(ms);
+  if (says !== undefined) expect(errorOf(result)).toMatch(says);
+  if (typeof requests === 'number') expect(ended.paths()).toHaveLength(requests);
+  else if (requests !== undefined) expect(ended.times()).toEqual(requests.map((time) => time * second));
+  const idleIds = idle?.map((project) => service.projectIds[project]);
+  if (idleIds !== undefined) expect(result.outputs['idle-project-ids']).toBe(JSON.stringify(idleIds));
+  return ended;
+}
+
+export const expectAllEnd = (context: TestContext, end: string | End, ...[plans, inputs, options]: WaitArguments) =>
+  expectEnd(context, end, plans, { ...all, ...inputs }, options);
