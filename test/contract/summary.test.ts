@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { hang, lost, retryAfter, status } from '../kit/fault.js';
 import { errorOf, resultFileOf, setStage } from '../kit/stage.js';
 import { minute, second } from '../kit/times.js';
-import { all, ended, failed, forever, many, patient, waitFor } from '../kit/wait.js';
+import { all, ended, failed, forever, many, meets, patient, waitFor } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
 /** When each step starts. */
@@ -99,8 +99,7 @@ test('the summary of a wait shows failed operations above pending ones', async (
 });
 
 test('the summary of a wait has a row for an operation whose status was never reported', async (context) => {
-  const faults = (id: string) => [{ path: id, fault: hang }];
-  const { result, ids } = await waitFor(context, [{}, ended], { timeout: '20s' }, { faults });
+  const { result, ids } = await waitFor(context, [meets({}, hang), ended], { timeout: '20s' });
   const outputs = { status: 'timeout', count: '1', 'operation-id': ids[0], 'operation-ids': JSON.stringify(ids) };
   expect(result.outputs).toMatchObject(outputs);
   expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject([{ id: ids[1] }]);

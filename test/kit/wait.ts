@@ -1,5 +1,5 @@
 import { expect, type TestContext } from 'vitest';
-import type { FaultRule, Operation, OperationPlan } from '../../control-plane/index.js';
+import type { Fault, FaultRule, Operation, OperationPlan } from '../../control-plane/index.js';
 import type { StepOptions } from '../runner/step.js';
 import type { Inputs } from './inputs.js';
 import { errorOf, type Stage, type StageOptions, setStage } from './stage.js';
@@ -20,13 +20,19 @@ export const every = (pause: string) => ({ 'poll-interval': pause });
 export interface WaitPlan extends OperationPlan {
   readonly project?: number;
   readonly startsAfterMs?: number;
+  /** Of the single requests for it. */
+  readonly faults?: readonly FaultRule[];
 }
+
+/** The operation with this fault of the single requests for it: of all, or of these. */
+export const meets = (plan: WaitPlan, fault: Fault, which: Partial<FaultRule> = {}): WaitPlan => ({
+  ...plan,
+  faults: [...(plan.faults ?? []), { fault, ...which }],
+});
 
 export const many = (count: number, plan: WaitPlan): WaitPlan[] => Array(count).fill(plan);
 
-export interface WaitOptions extends Omit<StageOptions, 'faults'>, Pick<StepOptions, 'debug'> {
-  /** Faults, also of the operations with these ids. */
-  readonly faults?: readonly FaultRule[] | ((...ids: string[]) => readonly FaultRule[]);
+export interface WaitOptions extends StageOptions, Pick<StepOptions, 'debug'> {
   /** After this many operations of the plan, others begin and end. Their number is `buriedUnder`, or more than a page. */
   readonly buried?: number;
   readonly buriedUnder?: number;
@@ -46,8 +52,12 @@ export async function waitFor(
   const stage = await setStage(context, { operations: 0, ...options });
   const { projectIds, faults: faultPlan } = stage.service;
   const operations: Operation[] = [];
-  const start = ({ project = 0, startsAfterMs = 0, ...plan }: WaitPlan) => {
-    const begin = () => void operations.push(stage.operation({ projectId: projectIds[project] ?? '', ...plan }));
+  const start = ({ project = 0, startsAfterMs = 0, faults = [], ...plan }: WaitPlan) => {
+    const begin = () => {
+      const operation = stage.operation({ projectId: projectIds[project] ?? '', ...plan });
+      operations.push(operation);
+      for (const rule of faults) faultPlan.add({ path: operation.id, ...rule });
+    };
     if (startsAfterMs > 0) stage.after(startsAfterMs, begin);
     else begin();
   };
@@ -55,7 +65,7 @@ export async function waitFor(
   if (buried > 0) for (const plan of many(buriedUnder, ended)) stage.operation(plan);
   for (const plan of plans.slice(buried)) start(plan);
   const idsOf = () => operations.map(({ id }) => id);
-  for (const rule of typeof faults === 'function' ? faults(...idsOf()) : faults) faultPlan.add(rule);
+  for (const rule of faults) faultPlan.add(rule);
   before?.(stage, operations);
   const own = { 'project-id': projectIds.join(), 'operation-id': idsOf().join(' ') };
   const step = stage.start({ ...own, ...inputs }, { debug });
@@ -72,18 +82,14 @@ export async function waitFor(
   };
 }
 
-/** The same, until no unfinished operation is left. */
-export const waitForAll = (context: TestContext, ...[plans, inputs, options]: WaitArguments) =>
-  waitFor(context, plans, { ...all, ...inputs }, options);
-
 export interface End {
   readonly status: string;
   readonly count?: number;
   /** Which of the planned operations decides, or its id. */
   readonly by?: number | string;
   readonly ms?: unknown;
-  /** What the error says. */
-  readonly says?: string | RegExp;
+  /** What the error says, also for the ids of the operations. */
+  readonly says?: string | RegExp | ((ids: string[]) => RegExp) | undefined;
   /** How many requests were sent, or at which seconds. */
   readonly requests?: number | readonly number[];
   /** The projects in `idle-project-ids`. */
@@ -95,12 +101,13 @@ export async function expectEnd(context: TestContext, end: string | End, ...wait
   const ended = await waitFor(context, ...wait);
   const { result, service, ids } = ended;
   const { status, count, by, ms, says, requests, idle } = typeof end === 'string' ? ({ status: end } as End) : end;
-  expect(result).toMatchObject({ conclusion: status === 'finished' ? 'success' : 'failure', outputs: { status } });
+  const conclusion = { finished: 'success', cancelled: 'cancelled' }[status] ?? 'failure';
+  expect(result).toMatchObject({ conclusion, outputs: { status } });
   if (count !== undefined) expect(result.outputs['count']).toBe(String(count));
   if (count === 0) expect(result.outputs).toMatchObject({ 'operation-ids': '[]', operations: '[]' });
   if (by !== undefined) expect(result.outputs['operation-id']).toBe(typeof by === 'number' ? ids[by] : by);
   if (ms !== undefined) expect(result.ms).toEqual(ms);
-  if (says !== undefined) expect(errorOf(result)).toMatch(says);
+  if (says !== undefined) expect(errorOf(result)).toMatch(typeof says === 'function' ? says(ids) : says);
   if (typeof requests === 'number') expect(ended.paths()).toHaveLength(requests);
   else if (requests !== undefined) expect(ended.times()).toEqual(requests.map((time) => time * second));
   const idleIds = idle?.map((project) => service.projectIds[project]);
