@@ -180,6 +180,9 @@ test.for<Row>([
 const emptyOperations =
   /operation-id: .*is empty.*expression is empty.*step was skipped.*“all” for every unfinished operation.*response-file/;
 
+const inFile = (path: string): Inputs => ({ 'operation-id': '', 'response-file': path });
+const keyNamed = (name: string): Inputs => ({ 'key-id': '', 'key-name': name });
+const oddNames = [...pasted, '[a]', '{"a":1}', 'a\u200B', '\u2060a'];
 const badMode = /^2 bad inputs:\n- mode: “list-key” .*\(did you mean list-keys\?\)\.\n- timeout: “soon”/;
 const badFilter = /^- filter: line 2, .*status cannot be used here/m;
 staged.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
@@ -189,23 +192,18 @@ staged.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   ['wait-operation', { 'operation-id': ' ,,\n' }, emptyOperations],
   ['wait-operation', { 'operation-id': 'x'.repeat(100) }, /“x{59}…” is not/],
   ['wait-operation', { 'response-file': 'response.json' }, /operation-id: is set together with response-file/],
-  ['wait-operation', { 'operation-id': '', 'response-file': 'a', 'project-id': 'a,b' }, /project-id: .*expected one/],
-  ...['$RUNNER_TEMP/a.json', 'steps.a.outputs.file'].map((path): [Mode, Inputs, RegExp] => [
-    'wait-operation',
-    { 'operation-id': '', 'response-file': path },
-    /response-file: “.*” is no value/,
-  ]),
+  ['wait-operation', { ...inFile('a'), 'project-id': 'a,b' }, /project-id: .*expected one/],
+  ['wait-operation', inFile('$RUNNER_TEMP/a.json'), /response-file: “.*” is no value/],
+  ['wait-operation', inFile('steps.a.outputs.file'), /response-file: “.*” is no value/],
   ['wait-operation', { 'project-id': '["\\ud800x"]' }, /project-id: .* is not a project id: it must not be/],
   ['wait-operation', { ...all, filter: 'id=x\nstatus=x', since: 'x' }, badFilter, /^- since: “x”/m],
   ['revoke-key', { 'key-id': '5', 'key-name': 'shop' }, /key-id: .*key-name/],
-  ['revoke-key', { 'key-id': '', 'key-name': 'null' }, /key-name: “null” .*failed jq/],
-  ['revoke-key', { 'key-id': '', 'key-name': 'a\nb' }, /key-name: .* is not a name;/],
-  ...[...pasted, '[a]', '{"a":1}', 'a\u200B', '\u2060a'].map((name): [Mode, Inputs, RegExp] => [
-    'revoke-key',
-    { 'key-id': '', 'key-name': name },
-    /key-name: .* is in quotes or brackets, or has an invisible/,
-  ]),
-  ['revoke-key', { 'key-id': '', 'key-name': '$NAME' }, /key-name: “\$NAME” is no value/],
+  ['revoke-key', keyNamed('null'), /key-name: “null” .*failed jq/],
+  ['revoke-key', keyNamed('a\nb'), /key-name: .* is not a name;/],
+  ...oddNames.map(
+    (name) => ['revoke-key', keyNamed(name), /key-name: .* is in quotes or brackets, or has an/] as const,
+  ),
+  ['revoke-key', keyNamed('$NAME'), /key-name: “\$NAME” is no value/],
   ['list-operations', { 'project-id': '{{ vars.P }}' }, /project-id: .*“{{” is no value/],
 ])('the step with mode: %s rejects the inputs %j', async ([mode, inputs, ...messages], { stage }) => {
   const error = errorOf(await rejectInputs(stage, mode, inputs));

@@ -79,41 +79,36 @@ test('create-key can export the key to any variable that does not control later 
   }
 });
 
+type Listed = (name: string, nth: number) => object[];
+const revokes = { status: 200, body: '{"revoked":true}' };
+const absent = { status: 404, body: '{}' };
+
 /** The first creates end in a 500. `listed` returns the keys that the nth list shows, for the name of the new key. */
-async function runAfterFailedCreates(
-  context: TestContext,
-  failedCreates: number,
-  listed: (name: string, nth: number) => object[],
-  deleted: ReturnType<NonNullable<StageOptions['respond']>> = '{"revoked":true}',
-) {
+async function runAfterFailedCreates(context: TestContext, failures: number, listed: Listed, deleted = revokes) {
   let name = '';
   let [creates, lists] = [0, 0];
   const respond: StageOptions['respond'] = (_, __, { method, body }) => {
     if (method === 'GET') return JSON.stringify(listed(name, ++lists));
     if (method === 'DELETE') return deleted;
     name = JSON.parse(body ?? '').key_name;
-    return ++creates > failedCreates ? '{"id":8,"key":"a-new-secret"}' : { status: 500, body: '' };
+    return ++creates > failures ? '{"id":8,"key":"a-new-secret"}' : { status: 500, body: '' };
   };
   const { runMode, paths } = await setStage(context, { respond });
   return { main: await runMode('create-key'), paths: paths() };
 }
 
-const absent = { status: 404, body: '{}' };
-
 test.for([
   [100, 'success'],
   [101, 'failure'],
-] as const)(
-  'if a list shows %i keys of its name, create-key ends in %s, because they must fit into its state',
-  async ([count, conclusion], context) => {
-    const listed = (name: string) => Array.from({ length: count }, (_, index) => ({ id: index + 10, name }));
-    const { main, paths } = await runAfterFailedCreates(context, 1, listed);
-    expect(main.conclusion).toBe(conclusion);
-    expect(main.state['key']?.length).toBeLessThan(32_000);
-    if (conclusion === 'failure') expect(errorOf(main)).toMatch(/101 keys are named shop-run.*may have been created/s);
-    expect(paths).toHaveLength(conclusion === 'failure' ? 2 : 103);
-  },
-);
+] as const)('if a list shows %i keys of its name, create-key ends in %s', async ([count, conclusion], context) => {
+  const listed = (name: string) => Array.from({ length: count }, (_, index) => ({ id: index + 10, name }));
+  const { main, paths } = await runAfterFailedCreates(context, 1, listed);
+  expect(main.conclusion).toBe(conclusion);
+  // It holds the id of each.
+  expect(main.state['key']?.length).toBeLessThan(32_000);
+  if (conclusion === 'failure') expect(errorOf(main)).toMatch(/101 keys are named shop-run.*may have been created/s);
+  expect(paths).toHaveLength(conclusion === 'failure' ? 2 : 103);
+});
 
 test.for([
   ['not again, because a replica that lags shows it', 1],
@@ -161,7 +156,6 @@ test.for([423, 429])('create-key retries a %i after its Retry-After, without a s
 // `http.test.ts` shows what else the error says, and when the request is sent again.
 test.for<[what: string, faults: readonly FaultRule[], inputs: Inputs, message: RegExp]>([
   ['the response is 400', [onCreate(status(400))], {}, /The service says 400\./],
-  ['the response is 409', [onCreate(status(409))], {}, /The service says 409\./],
   ['every response is 429', [onCreate(status(429), {})], { timeout: '1m' }, /429/],
   ['a 423 asks to wait beyond the deadline', [onCreate(retryAfter(423, 90))], { timeout: '1m' }, /423/],
   ['the host is unknown', [], { 'base-url': 'https://unknown.test/v2' }, /Unknown host.*base-url/],
@@ -178,19 +172,16 @@ test.for<[what: string, faults: readonly FaultRule[], inputs: Inputs, message: R
 const secret = 'a-secret-that-nobody-may-see';
 const withBody = (body: string): Fault => status(200, { body, done: 'now' });
 const asText = (key: unknown) => JSON.stringify({ id: 5, key });
-const unusableKeys = [
-  '',
-  '1234567',
-  null,
-  12_345_678_901,
-  [secret],
-  `${secret} x`,
-  `${secret}\n::error::${secret}`,
-  `***${secret}`,
-];
+const unusableKeys = ['', '1234567', null, 12_345_678_901, [secret]];
+const unusableTexts = [`${secret} x`, `${secret}\n::error::${secret}`, `***${secret}`];
 const unusableBodies = [
   ...['{"id":5}', ...[null, 5.5, '../5'].map((id) => JSON.stringify({ id, key: secret }))],
-  ...[...unusableKeys.map(asText), `{"api_key":${asText(secret)}}`, `[${asText(secret)}]`, `id=5&key=${secret}`],
+  ...[
+    ...[...unusableKeys, ...unusableTexts].map(asText),
+    `{"api_key":${asText(secret)}}`,
+    `[${asText(secret)}]`,
+    `id=5&key=${secret}`,
+  ],
   ...['null', '5', '{}', `{"id":5,"key":"${secret}"`],
 ];
 

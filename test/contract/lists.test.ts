@@ -123,9 +123,8 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
     const { result } = await read(context, list, body(records), { 'fail-on': 'match' });
     const named = records.slice(0, 5).map(({ id }, n) => (n === 1 ? `${id}` : `${id} (n-${n} ::x)`));
     const where = noun === 'operation' ? ' in project p' : '';
-    expect(errorOf(result)).toContain(
-      `Found 7 ${noun}s${where}: ${named.join('; ')}; and 2 more. With “fail-on: match”`,
-    );
+    const found = `Found 7 ${noun}s${where}: ${named.join('; ')}; and 2 more. With “fail-on: match”`;
+    expect(errorOf(result)).toContain(found);
     // The table of the summary names them all.
     expect(result.summary).toContain('<p>With <code>fail-on: match</code>, this fails the step. ');
     expect(result.summary.split(`${records[4]?.['id']}<`)).toHaveLength(2);
@@ -415,21 +414,15 @@ test.for([
   }
 });
 
-test.for([1, 2])(
-  'with fail-on: match, `list-operations` fails if a second version of an operation matches (page %i)',
-  async (page, context) => {
-    const version = (status: string) => ({ ...operations.record(1), status });
-    const [first, second] = [version('running'), version('failed')];
-    const respond = (_: string, n: number) =>
-      page === 1
-        ? operations.body([first, second])
-        : n === 1
-          ? operations.body([first], 'c')
-          : operations.body([second, operations.record(2)]);
-    const { result } = await read(context, operations, respond, { filter: 'status=failed', 'fail-on': 'match' });
-    expect(result.outputs).toMatchObject({ status: 'match', count: '1' });
-  },
-);
+const version = (status: string) => ({ ...operations.record(1), status });
+test.for([
+  ['the same page', [[version('running'), version('failed')]]],
+  ['a later page', [[version('running')], [version('failed'), operations.record(2)]]],
+] as const)('fail-on: match also sees a second version of an operation, on %s', async ([, pages], context) => {
+  const respond = (_: string, n: number) => operations.body(pages[n - 1] ?? [], n < pages.length ? 'c' : undefined);
+  const { result } = await read(context, operations, respond, { filter: 'status=failed', 'fail-on': 'match' });
+  expect(result.outputs).toMatchObject({ status: 'match', count: '1' });
+});
 
 test('the start of `since` does not move while list-operations reads slow pages', async (context) => {
   const stage = await setStage(context, { operations: 0, faults: [onOperations(delay(25_000), { from: 2 })] });
@@ -448,9 +441,8 @@ test('`list-operations` with `since` also lists operations without a date, and t
 staged('`list-operations` fails on a project that does not exist, and names likely causes', async ({ stage }) => {
   const result = await stage.runMode('list-operations', { 'project-id': 'no-such&project' });
   expectError(result, operations, /404.*There is no such project.*request id.*access/s);
-  expect(errorOf(result)).toContain(
-    'Check project-id, if it is set (expected the id of the project, not its name), and base-url',
-  );
+  const advice = 'Check project-id, if it is set (expected the id of the project, not its name), and base-url';
+  expect(errorOf(result)).toContain(advice);
   expect(stage.paths()).toEqual(['projects/no-such%26project/operations?limit=100']);
 });
 
