@@ -40,11 +40,26 @@ export interface WaitOptions extends StageOptions, Pick<StepOptions, 'debug'> {
   readonly before?: (stage: Stage, operations: readonly Operation[]) => unknown;
 }
 
+export interface End {
+  readonly status: string;
+  readonly count?: number;
+  /** Which of the planned operations decides, or its id. */
+  readonly by?: number | string;
+  readonly ms?: unknown;
+  /** What the error says, also for the ids of the operations. */
+  readonly says?: string | RegExp | ((ids: string[]) => RegExp) | undefined;
+  /** How many requests were sent, or at which seconds. */
+  readonly requests?: number | readonly number[];
+  /** The projects in `idle-project-ids`. */
+  readonly idle?: readonly number[];
+}
+
 type WaitArguments = [plans: readonly WaitPlan[], inputs?: Inputs, options?: WaitOptions];
 
-/** Waits for operations with these plans, in all projects of the stage. The projects have no others. */
-export async function waitFor(
+/** Waits for operations with these plans, in all projects of the stage, to this end. The projects have no others. */
+export async function expectEnd(
   context: TestContext,
+  end: string | End,
   plans: readonly WaitPlan[],
   inputs: Inputs = {},
   { faults = [], buried = 0, buriedUnder = 150, cancelAfterMs, before, debug, ...options }: WaitOptions = {},
@@ -72,34 +87,7 @@ export async function waitFor(
   if (cancelAfterMs !== undefined) stage.after(cancelAfterMs, () => void step.cancel());
   const result = await step.done;
   const [times, paths] = [stage.times(), stage.paths()];
-  return {
-    ...stage,
-    /** Of the operations that were planned, in the order of their start. */
-    ids: idsOf(),
-    result,
-    /** When the requests arrived whose path contains this. */
-    timesOf: (part = '') => times.filter((_, n) => paths[n]?.includes(part)),
-  };
-}
-
-export interface End {
-  readonly status: string;
-  readonly count?: number;
-  /** Which of the planned operations decides, or its id. */
-  readonly by?: number | string;
-  readonly ms?: unknown;
-  /** What the error says, also for the ids of the operations. */
-  readonly says?: string | RegExp | ((ids: string[]) => RegExp) | undefined;
-  /** How many requests were sent, or at which seconds. */
-  readonly requests?: number | readonly number[];
-  /** The projects in `idle-project-ids`. */
-  readonly idle?: readonly number[];
-}
-
-/** As `waitFor`, and the wait ends like this. A text is the status. */
-export async function expectEnd(context: TestContext, end: string | End, ...wait: WaitArguments) {
-  const ended = await waitFor(context, ...wait);
-  const { result, service, ids } = ended;
+  const ids = idsOf();
   const { status, count, by, ms, says, requests, idle } = typeof end === 'string' ? ({ status: end } as End) : end;
   const conclusion = { finished: 'success', cancelled: 'cancelled' }[status] ?? 'failure';
   expect(result).toMatchObject({ conclusion, outputs: { status } });
@@ -108,11 +96,18 @@ export async function expectEnd(context: TestContext, end: string | End, ...wait
   if (by !== undefined) expect(result.outputs['operation-id']).toBe(typeof by === 'number' ? ids[by] : by);
   if (ms !== undefined) expect(result.ms).toEqual(ms);
   if (says !== undefined) expect(errorOf(result)).toMatch(typeof says === 'function' ? says(ids) : says);
-  if (typeof requests === 'number') expect(ended.paths()).toHaveLength(requests);
-  else if (requests !== undefined) expect(ended.times()).toEqual(requests.map((time) => time * second));
-  const idleIds = idle?.map((project) => service.projectIds[project]);
+  if (typeof requests === 'number') expect(paths).toHaveLength(requests);
+  else if (requests !== undefined) expect(times).toEqual(requests.map((time) => time * second));
+  const idleIds = idle?.map((project) => projectIds[project]);
   if (idleIds !== undefined) expect(result.outputs['idle-project-ids']).toBe(JSON.stringify(idleIds));
-  return ended;
+  return {
+    ...stage,
+    /** Of the operations that were planned, in the order of their start. */
+    ids,
+    result,
+    /** When the requests arrived whose path contains this. */
+    timesOf: (part = '') => times.filter((_, n) => paths[n]?.includes(part)),
+  };
 }
 
 export const expectAllEnd = (context: TestContext, end: string | End, ...[plans, inputs, options]: WaitArguments) =>
