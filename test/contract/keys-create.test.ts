@@ -131,18 +131,15 @@ test('create-key does not touch an id again that a list showed under another nam
   expect(paths.filter((path) => path.endsWith('/7'))).toHaveLength(1);
 });
 
-test('a list that shows a key without its name does not confirm that create-key revoked it', async (context) => {
-  const listed = (name: string, nth: number) => [[{ id: 7, name }], [], [{ id: 7 }]][nth - 1] ?? [];
+const nameless: Listed = (name, nth) => [[{ id: 7, name }], [], [{ id: 7 }]][nth - 1] ?? [];
+const again: Listed = (name, nth) => (nth % 2 === 1 ? [{ id: 7, name }] : []);
+test.for<[what: string, listed: Listed, saved: string]>([
+  ['without its name does not confirm that create-key revoked it', nameless, '"unconfirmedKeyIds":["7"]'],
+  ['again does not stand for that of a later create', again, '"openCreates":1,"foundKeyIds":["7"]'],
+])('a list that shows a key %s', async ([, listed, saved], context) => {
   const { main } = await runAfterFailedCreates(context, 2, listed, absent);
   expect(main.conclusion).toBe('success');
-  expect(main.state['key']).toContain('"unconfirmedKeyIds":["7"]');
-});
-
-test('a key that a replica shows again does not stand for the key of a later create', async (context) => {
-  const listed = (name: string, nth: number) => (nth % 2 === 1 ? [{ id: 7, name }] : []);
-  const { main } = await runAfterFailedCreates(context, 2, listed, absent);
-  expect(main.conclusion).toBe('success');
-  expect(main.state['key']).toContain('"openCreates":1,"foundKeyIds":["7"]');
+  expect(main.state['key']).toContain(saved);
 });
 
 test.for([423, 429])('create-key retries a %i after its Retry-After, without a search', async (code, context) => {

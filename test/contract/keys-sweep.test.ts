@@ -174,16 +174,6 @@ test.for([1, 2])('a sweep whose list %i is incomplete revokes its keys, and warn
   expect(warningsOf(result)).toEqual([expect.stringContaining('The list of keys is incomplete')]);
 });
 
-test('a sweep does not touch a key that its list does not show', async (context) => {
-  const stage = await setStage(context, { notShown: { keysPageSize: 2 } });
-  const [shown = '', unseen = ''] = stage.addKeys(2);
-  const result = await stage.sweep();
-  expectSwept(result, 'ok', { revoked: [shown] });
-  expect(warningsOf(result)).toEqual([expect.stringContaining('The list of keys is incomplete')]);
-  expect(stage.aliveIds()).toEqual(['1', unseen]);
-  expect(warningsOf(await stage.sweep())).toEqual([]);
-});
-
 test.for([2, -2])('a sweep measures ages by the service clock (runner clock %i h ahead)', async (hours, context) => {
   const stage = await setStage(context, { clockAheadMs: hours * hour });
   const revoked = [stage.addKey('11', { ageMs: hour + minute })];

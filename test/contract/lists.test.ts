@@ -229,26 +229,20 @@ test('`list-operations` ends in time although the page after the last wanted ope
   expect(warningsOf(result)).toEqual([expect.stringContaining('may have truncated the list')]);
 });
 
-test('`list-operations` warns of what the service could not read, even if `since` ends the list on a later page', async (context) => {
+test.for([
+  ['even if `since` ends the list on a later page', { since: '10m' }, 1],
+  ['and still reads the later pages', {}, 3],
+] as const)('`list-operations` warns of what the service could not read, %s', async ([, inputs, count], context) => {
+  const times = ['2023-12-31T23:59:00Z', ...Array(2).fill('2023-01-31T09:30:00Z')];
+  const records = times.map((created_at, n) => operations.record(n, { created_at }));
   const respond = (_: string, n: number) => {
-    const listed = operations.record(n, { created_at: n === 1 ? '2023-12-31T23:59:00Z' : '2023-01-31T09:30:00Z' });
-    const first = { unavailable_project_ids: ['p'], pagination: { cursor: 'c' } };
-    return JSON.stringify({ operations: [listed], ...(n === 1 ? first : {}) });
-  };
-  const { result } = await read(context, operations, respond, { since: '10m' });
-  expect(result.outputs).toMatchObject({ status: 'ok', count: '1' });
-  const says = /list of operations is incomplete: .*could not read projects p/;
-  expect(warningsOf(result)).toEqual([expect.stringMatching(says)]);
-});
-
-test('list-operations reads the later pages even if one page names unavailable projects', async (context) => {
-  const respond = (_: string, n: number) => {
-    const page = { operations: [operations.record(n)], pagination: { cursor: n < 3 ? `c-${n}` : null } };
+    const page = { operations: records.slice(n - 1, n), pagination: { cursor: n < 3 ? `c-${n}` : null } };
     return JSON.stringify(n === 1 ? { ...page, unavailable_project_ids: ['p'] } : page);
   };
-  const { result } = await read(context, operations, respond);
-  expectListed(result, operations, numbered(operations, 3));
-  expect(warningsOf(result)).toEqual([expect.stringContaining('could not read projects p')]);
+  const { result } = await read(context, operations, respond, inputs);
+  expectListed(result, operations, records.slice(0, count));
+  const says = /list of operations is incomplete: .*could not read projects p/;
+  expect(warningsOf(result)).toEqual([expect.stringMatching(says)]);
 });
 
 test('`list-operations` warns about an unknown status in a filter, and about an action that looks misspelled', async (context) => {
