@@ -350,17 +350,13 @@ const busyUntil15s = (now: number): Listed => [2, now < 15 ? 'running' : 'finish
 const failedMeanwhile: Listed = [1, 'failed', 1];
 const aheadInTurn = (...ahead: number[]) =>
   ahead.map((s, n) => pageAt(5 * n, s, [...(n === 0 ? [] : [failedMeanwhile]), busyUntil15s(5 * n), old]));
+const onlyFirstIsRight = [pageAt(0, 0, [old], 'c'), pageAt(0, 90, [old]), pageAt(5, 90, [failedMeanwhile, old])];
+const withoutDate = { ...pageAt(5, 0, [[1, 'failed', -1]]), headers: {} };
 test.for<[although: string, pages: readonly Page[]]>([
   ['the clock of the second replica is ahead', aheadInTurn(0, 120, 0, 0)],
   ['the clocks of the first two replicas are ahead', aheadInTurn(75, 75, 0, 0)],
-  [
-    'only the first page has the right time',
-    [pageAt(0, 0, [old], 'c'), pageAt(0, 90, [old]), pageAt(5, 90, [failedMeanwhile, old])],
-  ],
-  [
-    'its page has no Date, and the Date of an earlier page was wrong',
-    [pageAt(0, 300, []), { ...pageAt(5, 0, [[1, 'failed', -1]]), headers: {} }],
-  ],
+  ['only the first page has the right time', onlyFirstIsRight],
+  ['its page has no Date, and the Date of an earlier page was wrong', [pageAt(0, 300, []), withoutDate]],
 ])('the step fails on an operation that failed during the wait, although %s', async ([, pages], context) => {
   const respond = (_: string, n: number) => pages[Math.min(n, pages.length) - 1] ?? '';
   await expectAllEnd(context, { status: 'failed', by: 'op-1' }, [], every('5s'), { respond });

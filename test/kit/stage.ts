@@ -39,16 +39,8 @@ export const day = 24 * hour;
 
 /** A control plane with one project and the key 1, a GitHub, and steps of the action against them. */
 export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, options: StageOptions = {}) {
-  const {
-    overSockets = false,
-    trip,
-    clockAheadMs = 0,
-    respond,
-    oneJob = false,
-    startProcess,
-    timers,
-    ...rest
-  } = options;
+  const { overSockets = false, oneJob = false, clockAheadMs = 0, ...more } = options;
+  const { trip, respond, startProcess, timers, ...ofService } = more;
   const ownPaths: string[] = [];
   const ownExchange: Exchange | undefined =
     respond &&
@@ -60,7 +52,7 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
       return { status: 200, headers, body: '', ...(typeof response === 'string' ? { body: response } : response) };
     });
   const elsewhere: HttpRequest[] = [];
-  const serviceOptions = { projects: 1, operations: 3, ...rest };
+  const serviceOptions = { projects: 1, operations: 3, ...ofService };
   const clock = new VirtualClock(undefined, timers);
   const runs = new FakeWorkflowRuns((ms) => clock.sleep(ms));
   const virtual = overSockets ? undefined : createControlPlane({ ...serviceOptions, clock: clock.service });

@@ -8,14 +8,13 @@ import type { ChildOptions, StepProcess } from '../runner/child.js';
 import { startVirtualProcess, type VirtualProcessOptions } from './virtual-process.js';
 import type { FakeWorkflowRuns } from './workflow-runs.js';
 
+type Host = Omit<VirtualProcessOptions, 'work' | 'toolkit' | 'environment' | 'limitMs'> & { runs: FakeWorkflowRuns };
+
 /** Runs main or post in this process and in virtual time. What it prints and writes reaches the runner as from a process. */
 export function spawnVirtual(
   { env, onData }: Pick<ChildOptions, 'env' | 'onData'>,
   part: 'main' | 'post',
-  {
-    runs,
-    ...host
-  }: Omit<VirtualProcessOptions, 'work' | 'toolkit' | 'environment' | 'limitMs'> & { runs: FakeWorkflowRuns },
+  { runs, ...host }: Host,
 ): StepProcess {
   const running = startVirtualProcess({
     ...host,
