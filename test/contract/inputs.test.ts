@@ -253,13 +253,12 @@ test('api-key and base-url come from the environment only if the inputs are empt
 
 test('plain http is accepted only for localhost, 127.0.0.0/8 and ::1', async (context) => {
   const stage = await setStage(context, { oneJob: true, respond: () => '[]' });
-  const unencrypted = 'would send the API key unencrypted; expected https';
   for (const host of [
     ...['host.example', 'localhost.example', '127.0.0.1.example', '[::2]', '[::ffff:127.0.0.1]'],
     ...['0.0.0.0', '10.0.0.1', '126.255.255.255', '128.0.0.1', '192.168.127.1'],
   ]) {
     const rejected = await rejectInputs(stage, 'list-keys', { 'base-url': `http://${host}/v2` });
-    expect(errorOf(rejected), host).toContain(unencrypted);
+    expect(errorOf(rejected), host).toContain('would send the API key unencrypted; expected https');
   }
   for (const host of ['localhost', 'LOCALHOST:8080', '127.0.0.0', '127.255.255.254', '127.1', '[0:0:0:0:0:0:0:1]:3000'])
     expect((await stage.runMode('list-keys', { 'base-url': `http://${host}/v2` })).conclusion, host).toBe('success');

@@ -92,8 +92,7 @@ test.for<[what: string, ...inPost: FaultRule[]]>([
 });
 
 test('post retries after a 404 and an incomplete list, because a replica may not know the key yet', async (context) => {
-  const inPost = [onDelete(status(404), { from: 1, count: 6 }), incomplete];
-  const job = await runRevoked(context, { inPost });
+  const job = await runRevoked(context, { inPost: [onDelete(status(404), { from: 1, count: 6 }), incomplete] });
   expect(job.post.ms).toBeGreaterThan(second);
 });
 

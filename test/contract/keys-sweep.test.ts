@@ -307,8 +307,7 @@ staged('a sweep spares another key that got the id of a swept one while GitHub w
 });
 
 test('if the run of a key without a creation time is not found, a sweep keeps the key, and says that its age is unknown', async (context) => {
-  const respond = () => JSON.stringify([{ id: 2, name }]);
-  const { sweep } = await setStage(context, { respond });
+  const { sweep } = await setStage(context, { respond: () => JSON.stringify([{ id: 2, name }]) });
   const result = await sweep();
   expectSwept(result, 'ok', { kept: ['2'] });
   expect(fileOf(result).decisions[0]?.['why']).toBe('its run was not found, but the age of the key is unknown');

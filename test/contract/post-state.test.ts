@@ -203,8 +203,7 @@ test.for<[end: string, rule: FaultRule, named: RegExp]>([
   const stage = await setForgery(context);
   for (let n = 0; n < 60; n++) stage.service.plane.addKey(stage.object.name);
   stage.service.faults.add(rule);
-  const state = serializePostState({ ...stage.object, openCreates: 1 }, stage.service.apiKey, run);
-  const post = await stage.post(state);
+  const post = await stage.post(serializePostState({ ...stage.object, openCreates: 1 }, stage.service.apiKey, run));
   expect(textDefects(post)).toEqual([]);
   expect(post.log).toMatch(named);
 });

@@ -56,8 +56,7 @@ test('an api-key in the target of a redirect is not shown, although tabs split i
   const plain = 'ctl_key_without_signs';
   const host = 'https://login.test/';
   const location = host + 'x'.repeat(201 - host.length - plain.length) + plain.replace('key', 'k\tey');
-  const fault: Fault = { kind: 'redirect', location };
-  const { runMode } = await setStage(context, { apiKey: plain, faults: [{ fault }] });
+  const { runMode } = await setStage(context, { apiKey: plain, faults: [{ fault: { kind: 'redirect', location } }] });
   const result = await runMode('list-keys', {});
   expect(errorOf(result)).toContain(`the redirect to ${host}xxx`);
   expect(result.log + result.summary).not.toContain('ctl_key_without_sig');

@@ -40,8 +40,7 @@ test('the summary of a wait shows failed operations first in its table, and all 
   const good = { ageMs: 65 * second, lengthMs: minute, branchId: 'br-good-1', fields: { message: 'all went well' } };
   const fields = { error: null, error_message: 'no <space> left', retry_at: '2024-01-01T00:05:00Z' };
   const bad = { ...failed, action: 'start_compute', branchId: 'br-bad-1', failuresCount: 7, fields };
-  const error = /failures_count 7\), “no <space> left”, retry at 2024-01-01 00:05:00Z\. /;
-  const end = { status: 'failed', says: error };
+  const end = { status: 'failed', says: /failures_count 7\), “no <space> left”, retry at 2024-01-01 00:05:00Z\. / };
   const { ids, result, projectId } = await expectEnd(context, end, [good, bad], patient);
   expect(result.summary).toMatch(/^### ❌ wait-operation: 1 of 2 operations failed\n\n<p>/);
   expect(result.summary).toContain('\n<p>Do not deploy on top of this. Check the operation in the console');
@@ -137,8 +136,7 @@ test('the summary of a wait shows records that have only an id and a status', as
   const outcomes = ['finished', 'failed'];
   const plans = outcomes.map((outcome) => ({ ...ended, outcome, fields }));
   const { result, ids } = await expectEnd(context, { status: 'failed', by: 1 }, plans, patient);
-  const records = ids.map((id, n) => ({ id, status: outcomes[n] }));
-  expect(result.outputs['operations']).toBe(JSON.stringify(records));
+  expect(result.outputs['operations']).toBe(JSON.stringify(ids.map((id, n) => ({ id, status: outcomes[n] }))));
   expect(tableOf(result)[2]).toEqual(['✅ finished', 'operation', '', '', '', ids[0]]);
   expect(result.log + result.summary).not.toMatch(/undefined|null|NaN|Invalid|1970/);
 });

@@ -61,8 +61,7 @@ test.for([
   ['a filter against another action', 2, 'action!=start_compute'],
 ] as const)('with %s, a wait includes %i of 2 operations by the service itself', async ([, count, filter], context) => {
   const plans = ['suspend_compute', 'check_availability'].map((action) => ({ ...forever, action }));
-  const status = count === 0 ? 'finished' : 'timeout';
-  await expectAllEnd(context, { status, count }, plans, { filter, timeout: '0' });
+  await expectAllEnd(context, { status: count === 0 ? 'finished' : 'timeout', count }, plans, { filter, timeout: '0' });
 });
 
 const listedLate = { ageMs: 2 * second, lengthMs: second, outcome: 'failed' };
@@ -87,8 +86,7 @@ test('the step ignores old operations that only a later read shows, because newe
     after(20 * second, () => {
       for (const operation of operations.slice(20, 1_000)) service.plane.removeOperation(operation);
     });
-  const plans = [...old, runs(60)];
-  const { result } = await expectAllEnd(context, oneFinished, plans, {}, { before });
+  const { result } = await expectAllEnd(context, oneFinished, [...old, runs(60)], {}, { before });
   expect(result.log).toMatch(/Read only the newest 1,000 operations of project \S+\. The list has more\./);
   expect(result.summary).toMatch(/Only the newest 1,000 operations were read\. The list has more\./);
 });
@@ -636,8 +634,7 @@ test('to confirm that a project is idle, the step waits for the Retry-After of i
 test('after an incomplete list of a project, the step sends no other request for it', async (context) => {
   const partial = status(200, { body: '{"operations":[],"unavailable_project_ids":["p-1"]}' });
   const plans = [runs(20), { ...forever, project: 1 }];
-  const options = failSecond(partial, { from: 3 });
-  const { timesOf, service } = await expectAllEnd(context, 'error', plans, patient, options);
+  const { timesOf, service } = await expectAllEnd(context, 'error', plans, patient, failSecond(partial, { from: 3 }));
   expect(timesOf(service.projectIds[1])).toHaveLength(3);
 });
 
