@@ -15,6 +15,9 @@ const clocks = [-60 * minute, 0, 60 * minute];
 const nothing = { status: 'finished', count: 0 };
 const oneFinished = { status: 'finished', count: 1 };
 
+const slow100 = { projects: 100, faults: [{ fault: delay(150) }] };
+const firstMeets = (fault: Fault) => ({ faults: [{ nth: 1, fault }] });
+
 /** An operation in each of so many projects. */
 function oneEach(count: number, plan: OperationPlan): WaitPlan[] {
   return Array.from({ length: count }, (_, project) => ({ ...plan, project }));
@@ -146,19 +149,16 @@ test('if a list hangs while the last operation of its project ends, the next rea
 
 test.for(['all', '[]'])('with fail-on: empty, a wait for %s fails if nothing is unfinished', async (ids, context) => {
   const end = { status: 'empty', count: 0, ms: ids === 'all' ? 5 * second : 0, says: /fail-on: empty/ };
-  const { result } = await expectAllEnd(context, end, [], { 'operation-id': ids, 'fail-on': 'empty' });
-  expect(idsOf(result)).toEqual([]);
+  await expectAllEnd(context, end, [], { 'operation-id': ids, 'fail-on': 'empty' });
 });
 
 test('after a 429, the second read still goes back to a minute before the wait began', async (context) => {
   const plans = [{ ...ended, ageMs: 2 * minute }, ...many(150, { ...ended, ageMs: 20 * second })];
-  const faults = [{ nth: 1, fault: retryAfter(429, 90) }];
-  await expectAllEnd(context, { ...nothing, requests: 6 }, plans, {}, { faults });
+  await expectAllEnd(context, { ...nothing, requests: 6 }, plans, {}, firstMeets(retryAfter(429, 90)));
 });
 
 test('after a 429, the step does not poll faster to confirm that the list is empty', async (context) => {
-  const faults = [{ nth: 1, fault: retryAfter(429, 20) }];
-  const { times } = await expectAllEnd(context, nothing, [], {}, { faults });
+  const { times } = await expectAllEnd(context, nothing, [], {}, firstMeets(retryAfter(429, 20)));
   const [first, ...rest] = gaps(times());
   expect(first).toBeGreaterThanOrEqual(20 * second);
   for (const pause of rest) expect(pause).toBeGreaterThan(5 * second);
@@ -274,8 +274,8 @@ test('a page that shows the end of an operation and the beginning of another doe
 test('the step ignores operations that ended before the wait, even if a replica that lags first sends an empty list', async (context) => {
   const old = { ...failed, ageMs: 7 * 24 * 60 * minute };
   const plans = [old, ...many(80, { ...old, outcome: 'finished' })];
-  const faults = [{ nth: 1, fault: status(200, { body: '{"operations":[]}' }) }];
-  await expectAllEnd(context, { status: 'empty', count: 0 }, plans, { 'fail-on': 'empty' }, { faults });
+  const lagging = firstMeets(status(200, { body: '{"operations":[]}' }));
+  await expectAllEnd(context, { status: 'empty', count: 0 }, plans, { 'fail-on': 'empty' }, lagging);
 });
 
 const older = '{"id":"x","status":"finished","created_at":"2020-01-31T09:00:00Z"}';
@@ -380,8 +380,7 @@ test.for<[what: string, plan: OperationPlan, verdict?: string]>([
 
 test('since: 10m reaches back from the start of the wait, even if the first response comes 2 minutes later', async (context) => {
   const plans = [11, 9].map((minutes) => ({ ...ended, ageMs: minutes * minute }));
-  const faults = [{ nth: 1, fault: retryAfter(429, 120) }];
-  await expectAllEnd(context, { ...oneFinished, by: 1 }, plans, since, { faults });
+  await expectAllEnd(context, { ...oneFinished, by: 1 }, plans, since, firstMeets(retryAfter(429, 120)));
 });
 
 test('with since: 10m, the first poll reads more than 1,000 operations, but stops at those older than 10 minutes', async (context) => {
@@ -450,8 +449,8 @@ test.for<[how: string, fault: Fault, seconds: number]>([
 });
 
 test('100 idle projects cost two reads each', async (context) => {
-  const options = { projects: 100, faults: [{ fault: delay(150) }] };
-  await expectAllEnd(context, { ...nothing, requests: 200, idle: [...Array(100).keys()] }, [], {}, options);
+  const end = { ...nothing, requests: 200, idle: [...Array(100).keys()] };
+  await expectAllEnd(context, end, [], {}, slow100);
 });
 
 test('when the other projects are idle, an idle project is read once more, and waited for if it is busy', async (context) => {
@@ -546,10 +545,9 @@ test.for<[what: string, fault: Fault, verdict: string]>([
 });
 
 test('the step fails if an operation first matches the filter when it fails', async (context) => {
-  const body = JSON.stringify({ operations: [{ id, status: 'running' }] });
-  const faults = [{ nth: 1, fault: status(200, { body }) }];
+  const options = firstMeets(status(200, { body: JSON.stringify({ operations: [{ id, status: 'running' }] }) }));
   const plans = [{ ...fails(2), id, branchId: 'br-1' }];
-  await expectAllEnd(context, { status: 'failed', by: 0 }, plans, { filter: 'branch_id=br-1' }, { faults });
+  await expectAllEnd(context, { status: 'failed', by: 0 }, plans, { filter: 'branch_id=br-1' }, options);
 });
 
 test('a read that proves the last project idle is not repeated, even if it took more than 10 s', async (context) => {
@@ -669,9 +667,8 @@ test('with 100 projects and a timeout of 2 s, the step reads each list before it
 
 test('the final poll reads each of 100 projects once, 12 at a time, if responses take 150 ms', async (context) => {
   const inputs = { timeout: '1m', ...every('1h') };
-  const options = { projects: 100, faults: [{ fault: delay(150) }] };
   const end = { status: 'finished', count: 100, ms: between(60.001 * second, 62 * second) };
-  const { times, paths, service } = await expectAllEnd(context, end, oneEach(100, runs(20)), inputs, options);
+  const { times, paths, service } = await expectAllEnd(context, end, oneEach(100, runs(20)), inputs, slow100);
   const last = paths().filter((_, n) => (times()[n] ?? 0) > 50 * second);
   // A page with a cursor may be the last one, so each list takes two requests.
   expect(last).toHaveLength(200);
