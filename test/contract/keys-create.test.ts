@@ -153,6 +153,7 @@ test.for([423, 429])('create-key retries a %i after its Retry-After, without a s
 // `http.test.ts` shows what else the error says, and when the request is sent again.
 test.for<[what: string, faults: readonly FaultRule[], inputs: Inputs, message: RegExp]>([
   ['the response is 400', [onCreate(status(400))], {}, /The service says 400\./],
+  ['the response is 409', [onCreate(status(409))], {}, /The service says 409\./],
   ['every response is 429', [onCreate(status(429), {})], { timeout: '1m' }, /429/],
   ['a 423 asks to wait beyond the deadline', [onCreate(retryAfter(423, 90))], { timeout: '1m' }, /423/],
   ['the host is unknown', [], { 'base-url': 'https://unknown.test/v2' }, /Unknown host.*base-url/],
