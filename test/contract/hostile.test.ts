@@ -126,7 +126,7 @@ test.for<[what: string, response: Response]>([
   ['a status that is an array', operationBody({ id, status: [every] })],
   ['the id of another operation', operationBody({ id: every, status: 'finished' })],
   ['a string in place of a record', JSON.stringify({ operation: every })],
-])('wait-operation shows attacks as plain text if they are in %s', async ([, response], { run }) => {
+])('wait-operation shows hostile text in %s as plain text', async ([, response], { run }) => {
   expect((await run('wait-operation', response, { timeout: '0' })).outputs['status']).toBe('error');
 });
 
@@ -137,7 +137,7 @@ test('the error of revoke-key lists only some of 50,000 keys with the same name'
   expect(result.summary).toMatch(/^### ❌ revoke-key: Failed\n/);
 });
 
-test('wait-operation accepts any operation id that fits into a URL and is no command', async ({ run }) => {
+test('wait-operation accepts any operation id that fits into a URL and holds no runner command', async ({ run }) => {
   const isUsable = (one: string) => one.length <= 4_096 && !/[\p{Cs}\p{Cc}]|^::|##\[/u.test(one);
   const usable = ['a::b', '#[x]', '## [x]', '🙂', ...Object.values(attacks)].filter(isUsable);
   const operations = usable.map((one) => ({ id: one, status: 'running' }));
@@ -168,7 +168,7 @@ const word = fc.constantFrom('finished', 'failed', 'running', 'click').map(print
 const bar = fc.record({ action: label, branch_id: label, status: word, created_at: time, updated_at: time });
 
 // `defectsOf` compares each line of it.
-test('a timeline has only bars of operations, whatever their names and times are', async ({ run }) => {
+test('a timeline contains only bars, whatever the names and times of its operations are', async ({ run }) => {
   let drawn = 0;
   const property = fc.asyncProperty(fc.array(bar, { minLength: 2, maxLength: 40 }), async (records) => {
     const printed = records.map((fields, n) => printObject([['id', `"operation-${n}"`], ...Object.entries(fields)]));
@@ -214,7 +214,7 @@ function provesEnd({ status, body }: { readonly status: number; readonly body: s
   return isWhole && shown === id && (end === 'finished' || end === 'skipped') && isOfProject;
 }
 
-test('a wait succeeds only by a response that proves the end of the operation', async ({ run }) => {
+test('a wait succeeds only if a response proves that the operation has ended', async ({ run }) => {
   const one = response(operation, (value) => `{"operation":${value}}`);
   const example = [{ status: 200, body: operationBody(finished) }];
   await check(fc.array(one, { minLength: 1, maxLength: 3 }), example, async (responses) => {
@@ -283,7 +283,7 @@ test.for<[what: string, bad: string, usable: string]>([
   expect((await create(usable)).outputs['key']).toBe(usable);
 });
 
-test('revoke-key succeeds only after revoked: true or a list without the key', async ({ run }) => {
+test('revoke-key succeeds only if a response says revoked: true or a list lacks the key', async ({ run }) => {
   const deleted = response(record({ id: '7', name: '"a key"', revoked: 'true' }));
   const example = { status: 200, body: '{"id":7,"revoked":true}' };
   const responses = fc.record({ gone: deleted, listed: response(array(key, 3)) });

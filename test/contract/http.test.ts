@@ -246,7 +246,7 @@ test.for([
   expect(warnings).toEqual(expected === undefined ? [] : [expect.stringContaining(says)]);
 });
 
-test.for([undefined, 'soon', '2001'])('the Date “%s” leads to no warning about clocks', async (date, context) => {
+test.for([undefined, 'soon', '2001'])('the Date header “%s” causes no warning about clocks', async (date, context) => {
   const respond = () => ({ headers: { date }, body: '{"operations":[]}' });
   const stage = await setStage(context, { respond, clockAheadMs: 10 * minute });
   expect(warningsOf(await stage.runMode('list-operations', { 'project-id': 'p', ...since }))).toEqual([]);
@@ -288,7 +288,7 @@ test.for([
   expect([fails.paths().length >= 5, recovers.paths().length >= 2]).toEqual([true, true]);
 });
 
-test.for(calls)('$name limits each response body to 8 MiB, but a page of projects to 64 MiB', async (one, context) => {
+test.for(calls)('$name reads at most 8 MiB of a response, or 64 MiB of projects', async (one, context) => {
   const sizes = new Set<unknown>();
   const respond = (path: string, _: number, { maxBytes }: HttpRequest) => {
     sizes.add(maxBytes);

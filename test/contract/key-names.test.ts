@@ -34,7 +34,7 @@ test.for<[what: string, env: Env, inputs: Inputs, parts: Readonly<Record<string,
   expect(await nameParts(await setStage(context), env, inputs)).toMatchObject(parts);
 });
 
-test('the label in a key name is key-label, or else the repository name turned into a valid label', async (context) => {
+test('the label in a key name is key-label, or by default the repository name as a valid label', async (context) => {
   const stage = await setStage(context, { oneJob: true });
   for (const [repository, label] of [
     ['acme/Shop', 'shop'],

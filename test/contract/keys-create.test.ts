@@ -111,9 +111,9 @@ test.for([
 });
 
 test.for([
-  ['not again, because a replica that lags shows it', 1],
-  ['again, if it is a new key with the same id', 2],
-] as const)('create-key revokes a key that is listed after its revocation %s', async ([, deletes], context) => {
+  ['no second time, because a replica that lags shows it', 1],
+  ['once more, if it is a new key with the same id', 2],
+] as const)('if a list shows a revoked key, create-key revokes it %s', async ([, deletes], context) => {
   const second = (nth: number) => (deletes === 1 ? 0 : nth);
   const listed = (name: string, nth: number) => [{ id: 7, name, created_at: `2024-01-01T00:00:0${second(nth)}Z` }];
   const { main, paths } = await runAfterFailedCreates(context, 2, listed);
@@ -121,7 +121,7 @@ test.for([
   expect(paths.filter((path) => path.endsWith('/7'))).toHaveLength(deletes);
 });
 
-test('create-key does not touch an id again that a list showed under another name', async (context) => {
+test('create-key sends no further DELETE for an id once a list shows it under another name', async (context) => {
   const key = (name: string, day: number) => ({ id: 7, name, created_at: `2024-01-0${day}T00:00:00Z` });
   // The key is absent after its DELETE. Then its id belongs to another key, and then a replica that lags shows the first one.
   const listed = (name: string, nth: number) =>
@@ -281,7 +281,7 @@ test('the error of create-key names only the keys that it could not revoke', asy
   expect(stage.service.plane.aliveKeys()).toHaveLength(1);
 });
 
-test('create-key does not revoke another key that now has the same id', async (context) => {
+test('create-key does not revoke a key of another tool that now has the id of its own lost key', async (context) => {
   const stage = await setStage(context, { faults: [onCreate(lost), { endpoint: 'revoke-key', fault: status(404) }] });
   const { service, runMode } = stage;
   void service.ended({ endpoint: 'revoke-key' }).then(() => service.plane.reuseId('2', 'of another tool'));

@@ -133,7 +133,7 @@ const ofAge = (seconds: number, { beforePost, ...plan }: JobPlan): JobPlan => ({
 test.for<readonly [age: number, ...Evidence]>([
   ...absence.map((row) => [60, ...row] as const),
   ...success.map((row) => [0, ...row] as const),
-])('a key that is %i s old counts as gone at once (evidence: %s)', async ([age, , plan, requests], context) => {
+])('post takes a key of %i s as gone at once (evidence: %s)', async ([age, , plan, requests], context) => {
   const job = await runRevoked(context, ofAge(age, plan));
   expect(job.requests).toEqual(requests);
   expect(job.post.ms).toBeLessThan(second);
@@ -141,7 +141,7 @@ test.for<readonly [age: number, ...Evidence]>([
   if (plan.beforePost !== undefined) expect(job.post.summary).toMatch(/already gone/);
 });
 
-test.for(absence)('a key that is 59 s old counts as gone only after 10 s (evidence: %s)', async ([, plan], context) => {
+test.for(absence)('post takes a key of 59 s as gone only after 10 s (evidence: %s)', async ([, plan], context) => {
   const job = await runRevoked(context, ofAge(59, plan));
   expect(job.post.ms).toEqual(between(10 * second, 12.5 * second));
   expect(job.requests.length).toBeLessThanOrEqual(30);
@@ -176,7 +176,7 @@ function slowBetween(from: number, to: number, slowTrip: () => number) {
   return { trip: () => (isSlow ? slowTrip() : 0), beforePost: begin };
 }
 
-test('a key that becomes a minute old while post searches is still new', async (context) => {
+test('post treats a key as new even if the key becomes a minute old while post searches', async (context) => {
   const beforePost = ({ after, pass, service }: KeyStage) => {
     after(65 * second, () => {
       for (const rule of [onDelete(status(401), always), onList(status(200, { body: '[]' }))]) service.faults.add(rule);
@@ -188,7 +188,7 @@ test('a key that becomes a minute old while post searches is still new', async (
   expect(job.post.summary).not.toMatch(/already gone/);
 });
 
-test('a late response does not show that a new key is gone if post sent its request in the first 10 s', async (context) => {
+test('a response that comes after 10 s does not prove a new key gone if its request was sent earlier', async (context) => {
   let trips = 0;
   // A request and its response take a trip each.
   const slow = slowBetween(7 * second, 9.9 * second, () => (trips++ % 2 === 1 ? 4.9 * second : 0));
@@ -198,7 +198,7 @@ test('a late response does not show that a new key is gone if post sent its requ
   expect(job.post.summary).not.toMatch(/already gone/);
 });
 
-test('lists without a new key, all requested within 10 s, do not prove it gone, even if no list follows', async (context) => {
+test('lists that lack a new key do not prove it gone if all were requested within 10 s', async (context) => {
   const oneTrip = 2.49 * second;
   const { trip, beforePost } = slowBetween(13 * second, 17 * second, () => oneTrip);
   const job = await runRevoked(context, {
@@ -236,7 +236,7 @@ test.for<[what: string, plan: JobPlan]>([
   ['a 404 for every request', { inPost: [{ fault: status(404) }] }],
   ['a 404 and an incomplete list', { post: noParent, inPost: [notFound, incomplete] }],
   ['a 401 for both keys if the list shows the key', { inPost: [onDelete(status(401), always)] }],
-])('this does not show that a key is gone: %s', async ([, plan], context) => {
+])('post does not take a key as gone after %s', async ([, plan], context) => {
   const job = await runJob(context, plan);
   const id = job.main.outputs['key-id'];
   expectFailed(job, new RegExp(`^Could not confirm that key ${id} .*key-id: ${id}`, 's'));
@@ -244,7 +244,7 @@ test.for<[what: string, plan: JobPlan]>([
   expect(job.post.summary).toContain(`key-id: <code>${id}</code>`);
 });
 
-test.for([401, 403, 404])('post does not revoke another key that now has the same id (%i)', async (code, context) => {
+test.for([401, 403, 404])('after a %i, post spares a new key with the id of the minted key', async (code, context) => {
   for (const inMain of [[], [ambiguous('never')]]) {
     const inPost = code === 401 ? [] : [onDelete(status(code))];
     const job = await runJob(context, { inMain, inPost, beforePost: reuse });
@@ -286,7 +286,7 @@ describe.for(['warn', 'fail'] as const)('after a failed revocation with on-revok
     expect(job.requests).toEqual(handover);
   });
 
-  test(`post gives the ${kind} if it first misses a new key in its last 10 s`, async (context) => {
+  test(`post gives the ${kind} if a new key is first found missing in the last 10 s of post`, async (context) => {
     const job = await runJob(context, { inputs, beforePost: revokeMinted, inPost: [onDelete(retryAfter(503, 11))] });
     expectFailed(job, /^Could not confirm that key \d+ .*timed out.* so new that a replica may not know it yet/, kind);
     expect(job.post.ms).toBe(20 * second);
@@ -334,7 +334,7 @@ test.for([423, 429, 503])('post waits 12 s if a %i asks for it', async (code, co
   expect(job.sentAt).toEqual([0, 12 * second]);
 });
 
-test('if the response to a create was lost, post revokes other keys of the step, then the minted key, and then searches with the parent key', async (context) => {
+test('after a lost create response, post revokes other keys of the step, then the minted key, then searches again', async (context) => {
   const inMain = [ambiguous({ msAfterGivenUp: 3_000 }), ambiguous({ msAfterGivenUp: 5_000 }, 2)];
   const job = await runRevoked(context, { inMain });
   expect(job.made()).toHaveLength(3);
@@ -386,7 +386,7 @@ test.for<[what: string, plan: JobPlan, aliveBetween: number, made: number]>([
   for (const { id } of job.made()) expect(job.post.summary).toContain(`<code>${id}</code>`);
 });
 
-test('the minted key does not revoke itself before its search ends, even if a list shows it', async (context) => {
+test('post revokes the minted key only after the search with that key, even if a list shows the key', async (context) => {
   const job = await runRevoked(context, { inMain: lateStray, inPost: [onDelete(silent204, { count: 1 })] });
   expect(job.requests).toContain('DELETE stray by minted');
   expect(job.sentAt[job.requests.indexOf(self)]).toBeGreaterThan(15 * second);
@@ -418,14 +418,14 @@ test.for<[when: string, deletes: string[], plan: JobPlan, doubt?: RegExp]>([
   ['only main saw the new name', [self], { ...seenByMain, inPost: [nothing] }],
   ['the old key still had it at the first DELETE', [strayDelete, self], { ...orphaned, beforePost: reuseLater }],
   ['the new key seems to be older', [strayDelete, self], { ...orphaned, beforePost: reuseOlder }, notConfirmed],
-])('post never revokes another key that now has the same id, even if %s', async ([, deletes, plan, doubt], context) => {
+])('post spares another key that now has the id of its key, even if %s', async ([, deletes, plan, doubt], context) => {
   const job = await runJob(context, plan);
   expect(job.requests.filter((request) => /^DELETE .* by (parent|minted)$/.test(request))).toEqual(deletes);
   expect(job.post).toMatchObject({ annotations: doubt ? [warning(doubt)] : [], exitCode: 0 });
   expect(job.service.plane.aliveKeys('of another tool')).toHaveLength(1);
 });
 
-test('if the id may belong to another key, the warning advises to revoke the key by its name', async (context) => {
+test('if the id of a key may belong to another key by now, post advises to revoke by name', async (context) => {
   const beforePost = (stage: KeyStage) => {
     reuse(stage);
     stage.after(11 * second, () => stage.service.faults.clear());
@@ -435,7 +435,7 @@ test('if the id may belong to another key, the warning advises to revoke the key
   expectFailed(job, new RegExp(`^Could not confirm that key ${id} .*mode: revoke-key and key-name: ${name}\\.`));
 });
 
-test('if several keys may exist, the warning advises to list them, because revoke-key rejects a name of several keys', async (context) => {
+test('if several keys may have one name, post advises to list them, because revoke-key rejects such a name', async (context) => {
   const inMain = [ambiguous('never'), ambiguous('never', 2), onCreate(hang, { nth: 3 })];
   const duringMain = killAt({ endpoint: 'create-key', n: 3 });
   const job = await runJob(context, { inMain, duringMain, post: { inputs: {} } });
@@ -444,7 +444,7 @@ test('if several keys may exist, the warning advises to list them, because revok
   );
 });
 
-test('the lifetime of a key ends at its revocation, even if post continues to search', async (context) => {
+test('post reports the lifetime of a key up to its revocation, even if post continues to search', async (context) => {
   const job = await runRevoked(context, killed);
   expect(job.post.ms).toBeGreaterThan(15 * second);
   expect(job.post.summary).toMatch(/^### ✅ create-key: Key \d+ was revoked, \d+ms after/);
@@ -501,7 +501,7 @@ test.for<[what: string, ...inPost: FaultRule[]]>([
 test.for<[what: string, plan: JobPlan]>([
   ['no key', noKey],
   ['no other key', kept],
-])('the summary of post says that it found %s with the name of the step', async ([what, plan], context) => {
+])('the summary of post says that post found %s with the key name of the step', async ([what, plan], context) => {
   const { post } = await runJob(context, plan);
   expect(post.summary).toMatch(new RegExp(`^### ⚠️ create-key: Found ${what} named shop-`));
 });
@@ -514,7 +514,7 @@ test('post warns if its last lists fail, even if it has read an earlier one', as
   expect(job.left.alive).toEqual([]);
 });
 
-test('if another key cannot be revoked, the warning says why, and does not say that the minted key is new', async (context) => {
+test('if post cannot revoke another key of the step, its warning says why, not that a replica may lag', async (context) => {
   const beforePost = (stage: KeyStage) => {
     revokeMinted(stage);
     stage.service.faults.add({ path: `/api_keys/${addStray(stage).id}`, fault: status(409) });
@@ -566,7 +566,7 @@ test('a 423 for one key does not delay the search for other keys', async (contex
   expect(deletes.filter((ms) => ms < 15 * second)).toEqual([0, expect.toSatisfy((ms: number) => ms < 5 * second)]);
 });
 
-test('a revoked parent key does not end the search', async (context) => {
+test('post continues to search if the parent key is revoked', async (context) => {
   const beforePost = (stage: KeyStage) => {
     stage.service.plane.revokeKey(stage.service.plane.aliveKeys('console')[0]?.id ?? '');
     stage.after(1_000, () => addStray(stage));
@@ -576,7 +576,7 @@ test('a revoked parent key does not end the search', async (context) => {
   expect(job.left).toEqual({ ...noLeftovers, othersRevoked: ['console'] });
 });
 
-test('post also revokes a second key with the name of the step, even if no response to a create was lost', async (context) => {
+test('post also revokes a second key with the name of the minted key, even if no create response was lost', async (context) => {
   const job = await runRevoked(context, { beforePost: strayAlone });
   expect(job.requests.filter((request) => request.startsWith('DELETE'))).toContain('DELETE stray by parent');
 });
@@ -625,7 +625,7 @@ test.for([
   ...given.map(([what, post, doubts]) => ['a key', what, { post } as JobPlan, doubts] as const),
   ...given.map(([what, post]) => ['only a key name', what, { ...killed, post }] as const),
   ['a key and on-revoke-failure: fail', 'no inputs', failing, [doubt]] as const,
-])('post uses nothing of another step: main saved %s, post gets %s', async ([, name, plan, doubts = []], context) => {
+])('post uses no input of another step (main saved %s, post gets %s)', async ([, name, plan, doubts = []], context) => {
   const job = await runJob(context, plan);
   expect(job.elsewhere).toEqual([]);
   expect(job.post.output + JSON.stringify(job.service.requests)).not.toContain(key);

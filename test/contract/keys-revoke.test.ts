@@ -87,7 +87,7 @@ test.for<[what: string, names: readonly string[], options: StageOptions, error: 
   expect(paths()).toEqual(['api_keys']);
 });
 
-test('revoke-key succeeds if no key is found, says that each was revoked before or never existed, and reads one list', async (context) => {
+test('revoke-key succeeds if it finds no key, and says that each was revoked before or never existed', async (context) => {
   const { ids, service, revoke, paths } = await setKeys(context, 3);
   const [before = '', ...revoked] = ids;
   service.plane.revokeKey(before);
@@ -107,7 +107,7 @@ test.for([
   [200, ''],
   [200, '{"deleted":true}'],
   [202, 'OK'],
-] as const)('a %i “%s” proves a revocation only if a later list lacks the key', async ([code, body], context) => {
+] as const)('a %i with body “%s” proves a revocation only if a list lacks the key', async ([code, body], context) => {
   const { ids, revoke, aliveIds, service } = await setKeys(context, 2);
   service.faults.add({ path: '/api_keys/2', nth: 1, fault: status(code, { body, done: 'now' }) });
   service.faults.add({ path: '/api_keys/3', fault: status(code, { body, done: 'never' }) });
@@ -143,7 +143,7 @@ test('a 423 for the list of keys delays the checks of all keys', async (context)
   expect(lists.filter((time) => time < 10_000)).toEqual([0]);
 });
 
-test('a list that was read before the DELETE of a key is read again for that key', async (context) => {
+test('revoke-key reads the list again for a key whose DELETE came after the last list', async (context) => {
   const late = { path: '/api_keys/2', fault: status(404, { done: 'now' }) } as const;
   const faults = [{ path: '/api_keys/2', nth: 1, fault: retryAfter(423, 5) }, late];
   const { revoke } = await setKeys(context, 1, { faults });

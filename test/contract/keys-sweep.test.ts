@@ -161,7 +161,7 @@ staged.for([
 });
 
 // `keys-revoke.test.ts` shows a sweep in which a revocation fails, or that a cancel or the deadline ends.
-test.for([1, 2])('a sweep whose list %i is incomplete revokes its keys, and warns about it', async (nth, context) => {
+test.for([1, 2])('a sweep revokes the keys on an incomplete list, and warns (list %i of 2)', async (nth, context) => {
   const body = JSON.stringify([{ id: 5, name }]);
   const respond = (path: string, n: number) => {
     if (path !== 'api_keys') return '{"revoked":true}';
@@ -306,7 +306,7 @@ staged('a sweep spares another key that got the id of a swept one while GitHub w
   expect(stage.paths().filter((path) => path.includes(id))).toEqual([]);
 });
 
-test('if the run of a key without a creation time is not found, a sweep keeps the key, and says that its age is unknown', async (context) => {
+test('a sweep keeps a key without a creation time whose run is not found, and says that its age is unknown', async (context) => {
   const { sweep } = await setStage(context, { respond: () => JSON.stringify([{ id: 2, name }]) });
   const result = await sweep();
   expectSwept(result, 'ok', { kept: ['2'] });

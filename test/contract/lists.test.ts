@@ -299,7 +299,7 @@ describe.each([operations, projects].map((list) => [list.mode, list] as const))(
     ['is full, without a match', () => ({ body: body([record(900)], 'c-2') }), 'may have truncated the list'],
     ['fails', () => ({ status: 403 }), 'may have truncated the list'],
     ['comes too late', () => ({ status: 503, headers: { 'retry-after': '5' } }), 'may have truncated the list'],
-  ])('if a page fills the limit, the next page decides on a warning: it %s', async ([, second, warning], context) => {
+  ])('the warning about a full page depends on the next page, which %s', async ([, second, warning], context) => {
     for (const limit of [1, 100]) {
       const records = numbered(list, limit);
       const respond = (_: string, n: number) => (n === 1 ? body(records, 'c-1') : second(limit));
@@ -425,7 +425,7 @@ test('the start of `since` does not move while list-operations reads slow pages'
   expect(idsOf(result, operations)).toEqual(ids.slice(0, 240));
 });
 
-test('`list-operations` with `since` also lists operations without a date, and those after an older one on the same page', async (context) => {
+test('`list-operations` with `since` also lists undated operations, and new ones below an old one on a page', async (context) => {
   const times = ['2020-01-01T00:00:00Z', '2100-01-01T00:00:00Z', null, 'yesterday', undefined];
   const records = times.map((created_at, n) => operations.record(n, { created_at }));
   const { result } = await read(context, operations, operations.body(records), { since: '1h' });
@@ -521,7 +521,7 @@ test('`list-projects` reads the list again if the service could not read some pr
   expect(result.log.match(/could not read projects p-2\. Retrying in /g)).toHaveLength(4);
 });
 
-test('projects that the service could not read fail `list-projects`, even if a later page lacks something else', async (context) => {
+test('`list-projects` fails if the service could not read a project, even if a later page is incomplete too', async (context) => {
   const link = { link: '<https://control.test/v2/more>; rel="next"' };
   const first = JSON.stringify({ ...JSON.parse(partial(['p-3'])), pagination: { cursor: 'c' } });
   const respond = (path: string) =>
@@ -543,7 +543,7 @@ test.for([
   [-120, 0],
   [120, 0],
   [0, 10],
-])('list-keys lists only older keys (runner %i min ahead, delay of %i s)', async ([ahead = 0, trip = 0], context) => {
+])('list-keys compares service times (runner %i min ahead, delay %i s)', async ([ahead = 0, trip = 0], context) => {
   const stage = await setStage(context, { clockAheadMs: ahead * minute, trip: () => trip * 1_000 });
   stage.service.plane.addKey('old');
   await stage.pass(60 * minute);
@@ -589,7 +589,7 @@ test.for([
 test.for([
   ['list-projects', projects, ['shop-1', 'shop', 'aws-eu-1', '15', '2026-01-31 09:30:00Z']],
   ['list-keys', keys, ['7', 'shop', '2026-01-31 09:30:00Z', '2026-03-01 00:00:00Z']],
-] as const)('`%s` shows addresses only in outputs and result-file', async ([, list, cells], context) => {
+] as const)('`%s` shows host and IP addresses only in outputs and result-file', async ([, list, cells], context) => {
   const { result } = await read(context, list, list.body([list.full]), { 'fail-on': 'match' });
   expect(result.summary).toContain(`<tr>${cells.map((cell) => `<td><code>${cell}</code></td>`).join('')}</tr>`);
   const address = /eu\.db\.example|203\.0\.113\.77/;

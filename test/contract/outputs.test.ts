@@ -47,7 +47,7 @@ test('result-file is written to RUNNER_TEMP or the temporary folder, readable on
   }
 });
 
-test('large integers keep all digits, and unknown fields are kept', async (context) => {
+test('outputs and result-file keep unknown fields, and all digits of large integers', async (context) => {
   const fields = '"project_id":9007199254740993,"failures_count":90071992547409931234,"of_tomorrow":{"deep":[1e2]}';
   const record = `{"id":"${uuid(1)}","status":"finished",${fields.replace('1e2', '9007199254740995')}}`;
   const inputs = { 'operation-id': uuid(1), 'project-id': '9007199254740993' };

@@ -76,7 +76,7 @@ test.for<[what: string, forge: (stage: Forgery) => string, env?: StepOptions['en
   ['has no seal', ({ object }) => JSON.stringify(object)],
   ['has half a seal', ({ saved }) => saved.slice(32)],
   ['has a seal of 100,000 characters', ({ saved }) => '0'.repeat(100_000) + saved],
-])('post sends only the minted key if the state %s', async ([, forge, env], context) => {
+])('post authenticates only with the minted key if the state %s', async ([, forge, env], context) => {
   const stage = await setForgery(context);
   const { minted, service } = stage;
   stage.reject();

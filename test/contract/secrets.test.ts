@@ -52,7 +52,7 @@ for (const mode of ['wait-operation', 'list-keys', 'create-key', 'revoke-key'] a
     expectHidden(result);
   });
 
-test('an api-key in the target of a redirect is not shown, although tabs split it, and the end of the target is cut', async (context) => {
+test('the step does not show an api-key that tabs split in a redirect target, even if the target is cut', async (context) => {
   const plain = 'ctl_key_without_signs';
   const host = 'https://login.test/';
   const location = host + 'x'.repeat(201 - host.length - plain.length) + plain.replace('key', 'k\tey');

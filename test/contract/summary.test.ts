@@ -36,7 +36,7 @@ test.for([
   expect(result.summary).toContain('<p>Waited 5s.</p>');
 });
 
-test('the summary of a wait shows failed operations first in its table, and all in order of time in its timeline', async (context) => {
+test('the summary of a wait has a table with failed operations first, and a timeline in order of time', async (context) => {
   const good = { ageMs: 65 * second, lengthMs: minute, branchId: 'br-good-1', fields: { message: 'all went well' } };
   const fields = { error: null, error_message: 'no <space> left', retry_at: '2024-01-01T00:05:00Z' };
   const bad = { ...failed, action: 'start_compute', branchId: 'br-bad-1', failuresCount: 7, fields };
@@ -65,7 +65,7 @@ test.for([
   [2_400, '5minute'],
   [2_401, '1hour'],
   [28_801, '1day'],
-])('a timeline of %i s in the summary has at most 8 time labels, one per %s', async ([seconds, interval], context) => {
+])('a timeline of %i s has the tickInterval %s, so at most 8 labels', async ([seconds, interval], context) => {
   const plans = many(2, { ...runs(Number(seconds)), ageMs: Number(seconds) * second });
   const { result } = await expectEnd(context, 'finished', plans);
   expect(result.summary).toContain(`\n  tickInterval ${interval}\n`);

@@ -62,9 +62,12 @@ test.for([
   ['a filter on branch_id', 0, 'branch_id=*'],
   ['a filter for one action', 1, 'action=suspend_compute'],
   ['a filter against another action', 2, 'action!=start_compute'],
-] as const)('with %s, a wait includes %i of 2 operations by the service itself', async ([, count, filter], context) => {
+] as const)('with %s, a wait includes %i of 2 automatic operations', async ([, count, filter], context) => {
   const plans = ['suspend_compute', 'check_availability'].map((action) => ({ ...forever, action }));
-  await expectAllEnd(context, { status: count === 0 ? 'finished' : 'timeout', count }, plans, { filter, timeout: '0' });
+  await expectAllEnd(context, { status: count === 0 ? 'finished' : 'timeout', count }, plans, {
+    filter,
+    timeout: '0',
+  });
 });
 
 const listedLate = { ageMs: 2 * second, lengthMs: second, outcome: 'failed' };
@@ -83,7 +86,7 @@ test.for(['finished', 'failed'])('an operation that left the list is polled unti
   expect(paths().at(-1)).toContain(ids[0]);
 });
 
-test('the step ignores old operations that only a later read shows, because newer ones were deleted', async (context) => {
+test('a wait for all ignores old operations that come into view only because newer ones were deleted', async (context) => {
   const old = [...many(20, { ...failed, ageMs: 120 * minute }), ...many(999, { ...ended, ageMs: 60 * minute })];
   const before = ({ after, service }: Stage, operations: readonly Operation[]) =>
     after(20 * second, () => {
@@ -140,7 +143,7 @@ test.for([
   expect(warningsOf(result)).toEqual(Array(count).fill(expect.stringMatching(/^timeout: .*at least 5s/)));
 });
 
-test('if a list hangs while the last operation of its project ends, the next read shows that the project is idle', async (context) => {
+test('if a list hangs while the last operation of its project ends, the wait ends with the next read', async (context) => {
   const faults = [onOperations(hang, { nth: 3 })];
   const { times } = await expectAllEnd(context, oneFinished, [runs(4.2)], every('4500ms'), { faults });
   expect(times().filter((time) => time === 4.5 * second)).toHaveLength(1);
@@ -165,7 +168,7 @@ test('after a 429, the step does not poll faster to confirm that the list is emp
 });
 
 for (const clockAheadMs of clocks)
-  test(`the notice names recent failures and counts excluded operations (runner ${clockAheadMs} ms ahead)`, async (context) => {
+  test(`the notice of an idle wait names recent failures and counts excluded operations (runner ${clockAheadMs} ms ahead)`, async (context) => {
     const ours = { ...fails(1), ageMs: 4 * minute, branchId: 'br-ours' };
     const named = [ours, { ...ours, ageMs: 60 * minute, lengthMs: 57 * minute }];
     const differences = [{ ageMs: 6 * minute }, { branchId: 'br-theirs' }, { action: 'suspend_compute' }];
@@ -183,7 +186,7 @@ for (const clockAheadMs of clocks)
     expect(result.summary).not.toMatch(/<table>|mermaid/);
   });
 
-test('the notice counts no ignored operation that has ended in the last read', async (context) => {
+test('the notice of an idle wait does not count ignored operations that the last read shows as ended', async (context) => {
   const differences = [{ branchId: 'br-theirs' }, { branchId: 'br-ours', action: 'suspend_compute' }];
   const plans = differences.map((one) => ({ ...runs(3), ...one }));
   const { result } = await expectAllEnd(context, nothing, plans, { filter: 'branch_id=br-ours' });
@@ -201,7 +204,7 @@ test('the first poll reads the newest 1,000 operations, and each later poll goes
 test.for<[read: string, rule: FaultRule, seconds: number, created: number]>([
   ['first read, which takes 15 s,', onOperations(delay(4_900), { from: 1, count: 3 }), 12, -59],
   ['second read, which takes four polls,', onOperations(status(500), { from: 5, count: 3 }), 21, -52],
-])('the read after the %s goes back to a minute before that read began', async ([, rule, from, created], context) => {
+])('the read after the %s goes back to a minute before that one began', async ([, rule, from, created], context) => {
   const late = { ...failed, startsAfterMs: from * second, ageMs: (from - created) * second };
   const plans = [...many(100, { ...ended, ageMs: -(created + 4) * second }), runs(40), late];
   await expectAllEnd(context, { status: 'failed', by: 101 }, plans, every('5s'), { faults: [rule] });
@@ -236,7 +239,7 @@ test.for<[what: string, inputs: Inputs, plans: WaitPlan[], ...faults: FaultRule[
   await expectAllEnd(context, { status: 'failed', by: 1 }, [...plans, late], inputs, { faults });
 });
 
-test.for([0, 30])('an operation that takes %i s is seen among 250 that start with it', async (seconds, context) => {
+test.for([0, 30])('a wait sees one operation of %i s fail among 250 that began with it', async (seconds, context) => {
   const startsAfterMs = 7 * second;
   const plans = [runs(8), { ...fails(seconds), startsAfterMs }, ...many(250, { ...ended, startsAfterMs })];
   for (const clockAheadMs of clocks)
@@ -336,7 +339,7 @@ test.for<readonly [what: string, first: Page, pages: Readonly<Record<'later' | '
   ['100 new ones, if the first response has a wrong date', pageAt(0, 120, []), onPage2(2, new100)],
   ['one created a second before the wait', pageAt(0, 0, [ended1sBefore, old]), onPage2(-2, [ended1sBefore])],
   ['one without a creation time', pageAt(0, 0, [undated, old]), onPage2(-2, [undated])],
-])('with any clock of the runner, a later read finds an operation below %s', async ([, first, pages], context) => {
+])('a later read finds an operation listed below %s, whatever the runner clock', async ([, first, pages], context) => {
   for (const clockAheadMs of clocks) {
     const respond = (path: string, n: number) => (n === 1 ? first : path.includes('cursor') ? pages.next : pages.later);
     const end = { status: 'timeout', by: 'op-1' };
@@ -393,7 +396,7 @@ test('with since: 10m, the first poll reads more than 1,000 operations, but stop
   expect(result.summary).toContain('Only the newest 1,200 operations were read.');
 });
 
-test('a later read ends at an old operation, even if all that the first read took is younger than a minute', async (context) => {
+test('a later read ends at an old operation, even if the first read took only operations of the last minute', async (context) => {
   const plans = [...many(1_000, { ...ended, ageMs: 60 * minute }), ...many(100, { ...ended, ageMs: second })];
   const { paths, service } = await expectAllEnd(context, nothing, plans, {}, { projects: 11 });
   expect(paths().filter((path) => path.includes(service.projectIds[0] ?? ''))).toHaveLength(3);
@@ -402,7 +405,7 @@ test('a later read ends at an old operation, even if all that the first read too
 test.for<[how: string, outcome: string, plans: WaitPlan[], options?: ReturnType<typeof failSecond>]>([
   ['shows a failed operation', 'failed', [{ ...failed, project: 1, startsAfterMs: 15 * second }]],
   ['gets a 403', 'error', [], failSecond(status(403), { from: 3 })],
-])('if one project %s when it is read again, the others stay idle', async ([, status, more, options], context) => {
+])('idle-project-ids keeps the others if one %s when read again', async ([, status, more, options], context) => {
   const idle = [...Array(30).keys()].toSpliced(1, 1);
   await expectAllEnd(context, { status, idle }, [runs(20), ...more], {}, { ...options, projects: 30 });
 });
@@ -434,7 +437,7 @@ test.for([
   expect(errorOf(result)).toContain(service.projectIds[1]);
 });
 
-test('the minute for the retries of a request does not include the time that it waits for others that hang', async (context) => {
+test('the time that a request waits for others that hang does not count against its minute for retries', async (context) => {
   // Of 24 projects, 11 at a time get no response for 30 s.
   const options = withFaults(25, (n) => (n === 24 ? { nth: 1, fault: status(503) } : { count: 2, fault: hang }));
   await expectAllEnd(context, 'finished', oneEach(25, runs(1)), { timeout: '1h' }, options);
@@ -453,7 +456,7 @@ test('100 idle projects cost two reads each', async (context) => {
   await expectAllEnd(context, end, [], {}, slow100);
 });
 
-test('when the other projects are idle, an idle project is read once more, and waited for if it is busy', async (context) => {
+test('the step reads an idle project again when the others are idle, and waits for it if it has become busy', async (context) => {
   const plans = [runs(40), { ...runs(30), project: 1, startsAfterMs: 30 * second }];
   const end = { status: 'finished', count: 2, ms: atLeast(minute) };
   const { result, service, timesOf } = await expectAllEnd(context, end, plans, {}, { projects: 3 });
@@ -482,7 +485,7 @@ test.for([
   ['finished', 9, 'not read again', [0, 5]],
   ['finished', 11, 'read again', [0, 5, 16]],
   ['failed', 11, 'not read again', [0, 5]],
-] as const)('when the last operation %s, a project idle %i s ago is %s', async ([status, age, , reads], context) => {
+] as const)('if the last operation %s, a project idle since %i s is %s', async ([status, age, , reads], context) => {
   const plans = [{ lengthMs: (5 + age) * second - 1, outcome: status }];
   const inputs = { ...every('1s'), 'fail-on': 'empty' };
   const { service, timesOf } = await expectAllEnd(context, { status, count: 1 }, plans, inputs, { projects: 2 });
@@ -566,7 +569,7 @@ test('a list whose pages repeat under ever new cursors ends the wait with an err
 
 const notIdle = { status: 'timeout', idle: [] };
 
-test('at the deadline, idle-project-ids omits a project whose last list shows an unfinished operation, even if it has ended', async (context) => {
+test('idle-project-ids omits a project whose last list shows an unfinished operation, even if that has ended since', async (context) => {
   const plans = [{ ...runs(5), startsAfterMs: 2 * second }];
   const faults = [onOperations(hang, { from: 4 })];
   const { result } = await expectAllEnd(context, notIdle, plans, { timeout: '12s' }, { faults });
@@ -606,7 +609,7 @@ test.for([0, 12])('twelve silent projects delay a failure of project %i by under
 test.for([
   ['that no poll had asked', 9],
   ['that earlier polls asked after them', 100],
-] as const)('a final poll asks silent projects last and sees a failure in another %s', async ([, timeout], context) => {
+] as const)('a final poll asks silent projects last, and sees a failure in one %s', async ([, timeout], context) => {
   const plans = [{ ...fails(timeout - 1), project: 39 }];
   const options = withFaults(40, (n) => ({ fault: n < 24 ? hang : delay(300) }));
   await expectAllEnd(context, 'failed', plans, { timeout: `${timeout}s`, ...every('40s') }, options);
@@ -705,7 +708,7 @@ test('with 100 projects at 150 ms a response, operations that end 0.9 s before t
   await expectAllEnd(context, { status: 'finished', count: 100 }, oneEach(100, runs(11.1)), inputs, options);
 });
 
-test('a slow service that fails at once in the end gets at most three final polls, the last one at the deadline', async (context) => {
+test('a slow service that begins to fail fast gets at most three final polls, the last one at the deadline', async (context) => {
   const before = ({ after, service }: Stage) => {
     service.faults.add({ fault: delay(600) });
     after(11 * second, () => {

@@ -119,7 +119,7 @@ for (const [what, inputs] of targets)
     if (fault !== truncated) expect(result.log.match(/Poll failed, will retry/g)).toHaveLength(2);
   });
 
-test('a list that shows an operation as running, then as finished, shows that it has finished', async (context) => {
+test('a wait counts an operation as finished if one list shows it as running and then as finished', async (context) => {
   const record = (status: string, n: number) => ({ id: uuid(Math.min(n, 2)), status });
   const operations = ['finished', 'finished', 'running', 'finished'].map(record);
   const respond = () => JSON.stringify({ operations });
@@ -130,7 +130,7 @@ test('a list that shows an operation as running, then as finished, shows that it
 test.for<[number, number]>([
   [2, 3],
   [3, 2],
-])('after a timeout, the error names the latest failure (requests fail from %i and %i on)', async (from, context) => {
+])('a timeout names the latest failure (operations fail from requests %i and %i)', async (from, context) => {
   const plans = [retryAfter(503, 60), status(500)].map((fault, n) => meets(forever, fault, { from: from[n] ?? 0 }));
   const says = (ids: string[]) => new RegExp(`Last error: GET \\S+${ids[1]}: status 500`);
   await expectEnd(context, { status: 'timeout', says }, plans, { timeout: '20s' });
@@ -198,7 +198,7 @@ test('a request without a response is sent again after 5 s, even if a long pause
     meets(meets(ended, retryAfter(503, 20), { nth: 1 }), hang, { nth: 2 }),
   ]));
 
-test('the request that is sent once more may take all of request-timeout', (context) => {
+test('a request that is sent again after it hung may take all of request-timeout', (context) => {
   const plan = meets(meets(runs(2), hang, { nth: 2 }), delay(29 * second), { nth: 3 });
   return expectEnd(context, { status: 'finished', ms: 38 * second, requests: [0, 4, 9] }, [plan], every('4s'));
 });
@@ -256,7 +256,7 @@ test('the Retry-After of a 404 delays the next request for the operation', async
   expect(times()).toEqual([0, between(20 * second, 25 * second)]);
 });
 
-test('after a 429, polls without a response do not bring the usual pace back', async (context) => {
+test('after a 429, polls that fail do not bring the usual pace back', async (context) => {
   const plan = meets(meets(forever, status(429), { from: 2, count: 2 }), status(503), { from: 4 });
   const { times } = await expectEnd(context, 'timeout', [plan], { timeout: '5m' });
   const [, , slowed = 0, ...later] = gaps(times());
@@ -338,7 +338,7 @@ test('after a request that hung, the step again sends up to 12 requests at once'
   expect(maxConcurrent(later)).toBe(12);
 });
 
-test('with more than 20 unlisted operations, the step reads up to 10 pages, then requests singly the 20 that have waited longest', async (context) => {
+test('the step reads up to 10 pages, then requests singly the 20 unlisted operations that have waited longest', async (context) => {
   const options = { buried: 40, buriedUnder: 1_000 };
   const { paths } = await expectEnd(context, 'finished', many(40, runs(2)), every('1m'), options);
   const polls = paths().map((path) => (path.includes('?limit') ? 'page' : 'single'));
