@@ -5,35 +5,43 @@ import type { Toolkit } from '../../src/action/toolkit.js';
 import type { Exchange } from '../../src/http/exchange.js';
 import { runStep } from '../../src/step.js';
 import { Cancellation } from '../../src/time/deadline.js';
+import { maskedForms } from '../kit/secrets-shown.js';
 import { VirtualClock } from '../virtual/clock.js';
 
 const json = (body: unknown, headers = {}) => ({ status: 200, headers, body: JSON.stringify(body) });
 const ofRunner = { GITHUB_RUN_ID: '1', GITHUB_RUN_ATTEMPT: '1', GITHUB_REPOSITORY: 'o/r' };
-const environment = { ...ofRunner, GITHUB_OUTPUT: 'x', GITHUB_STATE: 'x' };
+const environment = { ...ofRunner, GITHUB_OUTPUT: 'x', GITHUB_STATE: 'x', GITHUB_ENV: 'x' };
 
 async function run(exchange: Exchange, inputs: Record<string, string>, crash?: 'at once' | 'in its summary') {
   const access = { 'api-key': 'long-enough', 'base-url': 'https://a.test/v2' };
   const given: Record<string, string> = { ...defaults, ...access, ...inputs };
   const outputs: Record<string, string> = {};
-  /** Masks and states, in order. */
-  const saved: string[] = [];
+  const done: string[] = [];
+  const note = (what: string) => (text: string) => void done.push(`${what} ${text}`);
   let isReported = crash === 'at once';
-  const ignore = () => undefined;
   const toolkit: Toolkit = {
     input: (name) => given[name] ?? '',
-    output: (name, value) => void Object.assign(outputs, { [name]: value }),
-    summary: async () => {
+    output: (name, value) => {
+      note('output')(name);
+      outputs[name] = value;
+    },
+    summary: async (markdown) => {
+      note('summary')(markdown);
       isReported ||= crash === 'in its summary';
     },
-    mask: (secret) => void saved.push(secret),
-    state: (_, value) => void saved.push(value),
-    ...{ info: ignore, notice: ignore, warning: ignore, error: ignore, debug: ignore, variable: ignore },
+    state: (_, value) => note('state')(value),
+    ...{ mask: note('mask'), variable: note('variable'), error: note('error'), info: note('log'), notice: note('log') },
+    ...{ warning: note('log'), debug: () => undefined },
   };
-  const world = { toolkit, secrets: new Secrets(ignore), environment, exchange, random: () => 0.5 };
+  const noted: Exchange = (request, onCancel) => {
+    note('request')(request.method);
+    return exchange(request, onCancel);
+  };
+  const world = { toolkit, secrets: new Secrets(toolkit.mask), environment, exchange: noted, random: () => 0.5 };
   const [clock, cancellation] = [new VirtualClock(), new Cancellation()];
   const noRuns = () => Promise.reject(new Error('No sweep runs here.'));
   const step = runStep({ ...world, clock, cancellation, isReported: () => isReported }, noRuns);
-  return { succeeded: await clock.run(step), outputs, saved };
+  return { succeeded: await clock.run(step), outputs, done };
 }
 
 test('a step sets its outputs even if a response sets cookies, but not after a reported crash', async () => {
@@ -47,7 +55,7 @@ test('a step sets its outputs even if a response sets cookies, but not after a r
   expect(late.outputs).not.toHaveProperty('status');
 });
 
-test('a wait cancels its open requests when it ends', async () => {
+test('a wait cancels its open requests when it ends, and writes its status after its other outputs and its report', async () => {
   let cancelled = 0;
   const exchange: Exchange = async ({ url }, onCancel) => {
     onCancel(() => cancelled++);
@@ -56,13 +64,24 @@ test('a wait cancels its open requests when it ends', async () => {
   };
   const ids = '0f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11,1f6b0f0e-5d3c-4b57-9a55-9a3a1f3d7c11';
   const inputs = { mode: 'wait-operation', 'project-id': 'shop', 'operation-id': ids };
-  expect(await run(exchange, inputs)).toMatchObject({ succeeded: false, outputs: { status: 'failed' } });
-  expect(cancelled).toBe(1);
+  const { succeeded, outputs, done } = await run(exchange, inputs);
+  expect([succeeded, outputs['status'], cancelled]).toEqual([false, 'failed', 1]);
+  expect(done.slice(0, 2)).toEqual(['mask long-enough', 'state nothing-to-revoke']);
+  const report = ['error', 'summary'].map((what) => expect.stringMatching(`^${what} `));
+  expect(done.slice(-4)).toEqual(['output operations', ...report, 'output status']);
 });
 
-test('create-key masks the seal of each state before it saves the state', async () => {
-  const { saved } = await run(async () => json({ id: 7, key: 'a-minted-key' }), { mode: 'create-key' });
-  const states = saved.filter((text) => text.includes('{'));
-  expect(states).toHaveLength(2);
-  for (const state of states) expect(saved.indexOf(state.slice(0, 64))).toBe(saved.indexOf(state) - 1);
+test('create-key saves the key name before its request, and masks and saves the key before its outputs', async () => {
+  const inputs = { mode: 'create-key', 'export-env': 'DB_API_KEY' };
+  const { done } = await run(async () => json({ id: 7, key: 'a-minted-key' }), inputs);
+  const [first, second] = done.flatMap((event) => /^state ([0-9a-f]{64})\{/.exec(event)?.[1] ?? []);
+  const state = (seal = '', secret = '') => expect.stringMatching(`^state ${seal}\\{.*"name":"r-run1-1-.*${secret}`);
+  expect(done).toEqual([
+    ...['mask long-enough', 'state nothing-to-revoke'],
+    ...[`mask ${first}`, state(first), 'request POST'],
+    ...['a-minted-key', ...maskedForms('a-minted-key')].map((form) => `mask ${form}`),
+    ...[`mask ${second}`, state(second, 'a-minted-key')],
+    ...['duration-ms', 'key', 'key-id', 'key-name'].map((name) => `output ${name}`),
+    ...['variable DB_API_KEY', expect.stringMatching(/^log /), expect.stringMatching(/^summary /), 'output status'],
+  ]);
 });
