@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { type ProxyServer, startProxy } from '../kit/peers.js';
-import { preload } from '../kit/preload.js';
-import { expectRevoked, pastProxy, proxyUrl, setSecureStage } from '../kit/secure-stage.js';
-import { anyId, errorOf, setProcess, withoutMasks } from '../kit/stage.js';
+import { startProxy } from '../kit/peers.js';
+import { expectRevoked, proxyUrl, setSecureStage } from '../kit/secure-stage.js';
+import { setProcess, withoutMasks } from '../kit/stage.js';
 import { good, ofAnotherName } from '../kit/tls/certificates.js';
 
 const [user, password] = ['proxy-user', 'proxy-password'];
@@ -35,24 +34,6 @@ test.concurrent('a step with a loopback base-url uses no proxy, but masks the pr
   const result = await run({ 'operation-id': operation({ lengthMs: 0 }).id }, { env });
   expect(result.outputs).toMatchObject({ status: 'finished' });
   expect([...new Set(result.masks)]).toEqual(['secret%2Fword', 'secret/word', service.apiKey]);
-});
-
-test.concurrent.for<[what: string, url: (proxy: ProxyServer) => string, error: RegExp]>([
-  [
-    'rejects its login',
-    (proxy) => proxyUrl(proxy, `${user}:secret-word@`),
-    /proxy requires a login \(status 407\).*https_proxy/,
-  ],
-  ['has no valid URL', () => 'user:secret-word@127.0.0.1:1', /https_proxy is not a valid URL.*http:\/\/host:port/],
-])('the step fails on a proxy that %s, and sends the service no request', async ([, url, error], context) => {
-  const stage = await setSecureStage(context, { behaviour: { login } });
-  const options = { env: { https_proxy: url(stage.proxy) }, nodeArgs: preload('control-test-is-here') };
-  const result = await stage.run({ ...anyId, ...pastProxy(stage) }, options);
-  expect(result).toMatchObject({ exitCode: 1, outputs: { status: 'error' } });
-  expect(errorOf(result)).toMatch(error);
-  expect(withoutMasks(result.output) + result.summary).not.toMatch(/secret-word|0\.1:1\b/);
-  expect(stage.proxy.asked.length).toBeLessThanOrEqual(1);
-  expect(stage.service.requests).toEqual([]);
 });
 
 test.concurrent('a step accepts a TLS proxy and a service behind it, each with a certificate for its own host', async (context) => {

@@ -10,15 +10,8 @@ const filesOfRunner = ['action.yml', 'dist', 'node24'];
 const otherFiles = ['package-lock.json', '.github/rulesets', 'vendor', 'README.md', 'SECURITY.md', 'LICENSE'];
 
 const changelog = [
-  ...[
-    '# Changelog',
-    '## [1.1.0] - 2026-02-03',
-    '- The second.',
-    '## [1.0.0] - 2026-01-02',
-    '### Added',
-    '- The first.',
-  ],
-  ...['## [0.9.0] - soon', '- Too early.', '[1.0.0]: https://example.com/\n'],
+  ...['# Changelog', '## [1.1.0] - 2026-02-03', '- The second.', '## [1.0.0] - 2026-01-02', '### Added'],
+  ...['- The first.', '## [0.9.0] - soon', '- Too early.', '[1.0.0]: https://example.com/\n'],
 ].join('\n\n');
 const script = resolve('scripts/release.js');
 const versionTags = '.github/rulesets/version-tags.json';

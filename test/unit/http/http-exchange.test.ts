@@ -14,8 +14,8 @@ function client({ onTestFinished }: TestContext, url: string, names?: NameLookup
   const { exchange, close } = httpExchange(names);
   onTestFinished(close);
   const request = { url: new URL(url), headers: {}, maxBytes: 1_000_000 };
-  return (method: HttpRequest['method'], signal?: AbortSignal) =>
-    exchange({ ...request, method }, (cancel) => signal?.addEventListener('abort', cancel));
+  return (method: HttpRequest['method'], signal?: AbortSignal, onNewConnection = false) =>
+    exchange({ ...request, method, onNewConnection }, (cancel) => signal?.addEventListener('abort', cancel));
 }
 
 function useProxy({ onTestFinished }: TestContext, url: string): void {
@@ -75,14 +75,6 @@ async function resetting(context: TestContext, responding: readonly number[], cl
   return { send: client(context, url), requests, methods, port: Number(new URL(url).port) };
 }
 
-async function resettingBehindProxy(context: TestContext, responding: readonly number[], closes?: boolean) {
-  const { methods, port } = await resetting(context, responding, closes);
-  const proxy = await startProxy(context, port);
-  vi.stubEnv('http_proxy', `http://127.0.0.1:${proxy.port}`);
-  useProxy(context, '');
-  return { send: client(context, 'http://control.test/v2'), methods, proxy };
-}
-
 const mayHaveTakenEffect = true;
 test.for([
   ['a GET that is lost twice is not sent a third time', [1], ['GET', 'GET'], 3, false],
@@ -98,7 +90,11 @@ test.for([
 });
 
 test('requests share a tunnel through a proxy, and a GET that is lost in it is sent again through a new one', async (context) => {
-  const { send, methods, proxy } = await resettingBehindProxy(context, [1, 2, 4]);
+  const { methods, port } = await resetting(context, [1, 2, 4]);
+  const proxy = await startProxy(context, port);
+  vi.stubEnv('http_proxy', `http://127.0.0.1:${proxy.port}`);
+  useProxy(context, '');
+  const send = client(context, 'http://control.test/v2');
   for (let n = 0; n < 3; n++) expect(await send('GET')).toMatchObject({ status: 200 });
   expect(methods()).toEqual(['GET', 'GET', 'GET', 'GET']);
   expect(proxy.asked.map(({ url }) => url)).toEqual(['control.test:80', 'control.test:80']);
@@ -158,14 +154,15 @@ test.for([
 
 const page = proxyResponse('200 OK', 'Content-Type: text/html', '<!DOCTYPE html><title>Sign in</title>');
 const unsent = { transient: true, mayHaveTakenEffect: false };
+const final = { ...unsent, transient: false };
 test.for([
   ['hangs up', '', /proxy 127\.0\.0\.1/, unsent],
   ['speaks no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', /proxy 127\.0\.0\.1|The response is not HTTP/, unsent],
   ['returns 503', proxyResponse('503 Busy', 'Retry-After: 0'), /proxy rejected the tunnel with status 503/, unsent],
   ['returns 201', proxyResponse('201 Created', 'Retry-After: 0'), /proxy rejected the tunnel with status 201/, unsent],
-  ['requires a login', loginRequired, /proxy requires a login \(status 407\)/, { ...unsent, transient: false }],
+  ['requires a login', loginRequired, /proxy requires a login \(status 407\)/, { ...final, status: 407 }],
   ['sends a page into the tunnel', page, /proxy accepted the tunnel, but then sent a response of its own/, unsent],
-  ['has no valid URL', undefined, /^https_proxy is not a valid URL/, { ...unsent, transient: false }],
+  ['has no valid URL', undefined, /^https_proxy is not a valid URL/, final],
 ] as const)('if a proxy %s, the error says so, and the POST had no effect', async ([, text, says, error], context) => {
   const { port } = await startProxy(context, 0, { says: text ?? '' });
   useProxy(context, text === undefined ? 'proxy.test:3128' : `http://127.0.0.1:${port}`);
@@ -200,10 +197,6 @@ test('a cancel closes the connection to a proxy that does not respond to CONNECT
 });
 
 test('a request on a new connection that fails gives the error of the network', async (context) => {
-  const server = createServer((socket) => void socket.once('data', () => socket.resetAndDestroy()));
-  const { exchange, close } = httpExchange();
-  context.onTestFinished(close);
-  const url = new URL(await serve(context, server));
-  const request = { url, method: 'GET', headers: {}, maxBytes: 1_000, onNewConnection: true } as const;
-  await expect(exchange(request, () => undefined)).rejects.toBeInstanceOf(TransportError);
+  const { send } = await resetting(context, []);
+  await expect(send('GET', undefined, true)).rejects.toBeInstanceOf(TransportError);
 });

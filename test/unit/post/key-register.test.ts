@@ -57,12 +57,6 @@ test('only the latest list tells whether the search is complete', () => {
   expect(register.isComplete).toBe(false);
 });
 
-test('a check of one key also finds another key with the same name', async () => {
-  const { register, checkBy } = setUp(true);
-  await checkBy(listOf({ 8: 'shop-key' }));
-  expect(idsOf(register.pending)).toEqual(['7', '8']);
-});
-
 test('a later key with the same id proves that a key is gone, even if the list was read for a third key', async () => {
   const { register, checkBy } = setUp(true);
   register.update(listOf({ 7: 'shop-key', 8: 'shop-key' }, 1), 0);
@@ -81,16 +75,4 @@ test.for([
   register.noteGone(key, 0);
   register.update(listOf({ 7: 'shop-key' }, createdAt), 0);
   expect(idsOf(register.pending)).toEqual(pending);
-});
-
-test.for([
-  ['an earlier key with the same id does not hide the key', 1, 2, ['7']],
-  ['an older list does not hide a later key with the same id', 2, 1, []],
-] as const)('%s', async ([, otherAt, oursAt, revocable]) => {
-  const { register, checkBy } = setUp(true);
-  expect(await checkBy(listOf({ 7: 'other' }, otherAt))).toBe(false);
-  expect(idsOf(register.revocable)).toEqual([]);
-  await checkBy(listOf({ 7: 'shop-key' }, oursAt));
-  expect(idsOf(register.revocable)).toEqual(revocable);
-  expect(register.gone).toEqual([]);
 });

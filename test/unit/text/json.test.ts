@@ -48,7 +48,7 @@ test('parseJson accepts and rejects the same texts as JSON.parse', () => {
   fc.assert(property, { numRuns: 20_000, examples: [['{12345678901234567:0}']] });
 });
 
-test('JSON may have 500 levels, and any number of brackets in a string', () => {
+test('JSON may have 500 levels and five million arrays and objects, and any number of brackets in a string', () => {
   const nested = (levels: number) => `${'[{"a":'.repeat(levels / 2)}"\\"["${'}]'.repeat(levels / 2)}`;
   expect(printJson(parseJson(nested(500)))).toBe(nested(500));
   expect(() => parseJson(`[${nested(500)}]`)).toThrow(NestingTooDeep);
