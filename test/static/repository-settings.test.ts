@@ -104,31 +104,21 @@ test.concurrent('repository-settings.js fails, and names each setting that diffe
   expect(status).toBe(1);
 });
 
+const noAccess = /it needs Administration \(write\)/;
+const notShown = /GET .*\/immutable-releases gave 404: the token needs Administration \(write\)/;
+const moreReviewers =
+  /environments\/release: protection_rules: the file has .*"slug":"ctl-action".*, GitHub has .*"login":"somebody"/;
+const addReviewer: Change = ({ settings }) =>
+  settings['environments/release'].protection_rules[0].reviewers.push({
+    type: 'User',
+    reviewer: { login: 'somebody' },
+  });
+const noApp = /version-tags.json: actor_id is 0. Write the App ID of the App of the release there, see MAINTAINING.md/;
 test.concurrent.for<[string, RegExp, Change, appId?: number]>([
-  [
-    'a token that cannot see who may bypass a ruleset',
-    /it needs Administration \(write\)/,
-    ({ main }) => delete main.bypass_actors,
-  ],
-  [
-    'a setting that GitHub does not show',
-    /GET .*\/immutable-releases gave 404: the token needs Administration \(write\)/,
-    ({ settings }) => delete settings['immutable-releases'],
-  ],
-  [
-    'a reviewer of releases that the file does not name',
-    /environments\/release: protection_rules: the file has .*"slug":"ctl-action".*, GitHub has .*"login":"somebody"/,
-    ({ settings }) => {
-      const somebody = { type: 'User', reviewer: { id: 2, login: 'somebody' } };
-      settings['environments/release'].protection_rules[0].reviewers.push(somebody);
-    },
-  ],
-  [
-    'a ruleset file without the id of an App',
-    /version-tags.json: actor_id is 0. Write the App ID of the App of the release there, see MAINTAINING.md/,
-    () => {},
-    0,
-  ],
+  ['a token that cannot see who bypasses a ruleset', noAccess, ({ main }) => delete main.bypass_actors],
+  ['a setting that GitHub does not show', notShown, ({ settings }) => delete settings['immutable-releases']],
+  ['a reviewer of releases that the file does not name', moreReviewers, addReviewer],
+  ['a ruleset file without the id of an App', noApp, () => {}, 0],
 ])('repository-settings.js fails on %s, and says why', async ([, message, change, appId], context) => {
   const { status, said } = await compare(context, change, appId);
   expect(said).toMatch(message);

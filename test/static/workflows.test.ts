@@ -19,6 +19,10 @@ interface Job {
 const folder = '.github/workflows';
 const files = readdirSync(folder);
 const workflow = (file: string) => parse(readFileSync(join(folder, file), 'utf8'));
+const filesInGit = (...paths: readonly string[]) =>
+  execFileSync('git', ['ls-files', ...paths], { encoding: 'utf8' })
+    .trimEnd()
+    .split('\n');
 const jobsOf = (file: string) => Object.entries<Job>(workflow(file).jobs);
 const jobs = files.flatMap((file) => jobsOf(file).map(([id, job]) => ({ id: `${file}: ${id}`, ...job })));
 const { pack, publish }: Record<'pack' | 'publish', Job> = workflow('release.yml').jobs;
@@ -121,10 +125,9 @@ function checkRelease(node: string, gh: string) {
 test('the publish job verifies that this workflow built each attested file from this commit on main', () => {
   const [packing, attesting, published] = checkRelease('', '');
   expect([packing, attesting?.status, published]).toEqual([{ status: 0, said: '' }, 0, { status: 0, said: '' }]);
-  const files = execFileSync('git', ['ls-files', 'action.yml', 'node24', 'dist'], { encoding: 'utf8' });
   const workflow = '--repo org/ctl-action --signer-workflow org/ctl-action/release.yml';
   const from = `${workflow} --source-ref refs/heads/main --source-digest c0ffee --deny-self-hosted-runners`;
-  const expected = [...files.trimEnd().split('\n'), 'build/release/assets/a.tar.gz'].flatMap((file) =>
+  const expected = [...filesInGit('action.yml', 'node24', 'dist'), 'build/release/assets/a.tar.gz'].flatMap((file) =>
     ['', ' --bundle build/bundles/provenance.intoto.jsonl'].map((bundle) => `${file} ${from}${bundle}`),
   );
   expect(attesting?.said.trimEnd().split('\n').sort()).toEqual(expected.sort());
@@ -157,14 +160,13 @@ test('Dependabot updates all actions, and every manifest that pins versions', ()
   const read = updates.flatMap(({ 'package-ecosystem': ecosystem = '', directory = '', directories = [''] }) =>
     directories.map((place: string) => `${ecosystem} ${place || directory}`),
   );
-  const manifests = { npm: 'package-lock.json', gomod: 'go.mod', pip: 'requirements.txt' };
-  const pinned = Object.entries(manifests).flatMap(([ecosystem, file]) => {
-    const listed = execFileSync('git', ['ls-files', `:(glob)**/${file}`], { encoding: 'utf8' });
-    return listed
-      .trimEnd()
-      .split('\n')
-      .map((path) => `${ecosystem} ${join('/', dirname(path))}`);
-  });
+  const ecosystems: Record<string, string> = {
+    'package-lock.json': 'npm',
+    'go.mod': 'gomod',
+    'requirements.txt': 'pip',
+  };
+  const manifests = Object.keys(ecosystems).map((file) => `:(glob)**/${file}`);
+  const pinned = filesInGit(...manifests).map((path) => `${ecosystems[basename(path)]} ${join('/', dirname(path))}`);
   const actions = ['/', '/.github/actions/*', '/examples'].map((place) => `github-actions ${place}`);
   expect(read.sort()).toEqual([...pinned, ...actions].sort());
 });
