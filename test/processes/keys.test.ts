@@ -2,7 +2,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, type TestContext, test } from 'vitest';
 import { onCreate, onDelete } from '../kit/fault.js';
-import { isWindows, needs } from '../kit/host.js';
+import { needs } from '../kit/host.js';
 import { type FinishedJob, type JobPlan, noLeftovers, runJob } from '../kit/key-stage.js';
 import { lateStart, preload, withDefect } from '../kit/preload.js';
 import { errorOf, setProcess, warningsOf } from '../kit/stage.js';
@@ -33,22 +33,6 @@ test.concurrent('main and post write the parent key to no file and no stream', a
   expectRevoked(job);
 });
 
-test.concurrent.for([
-  ['revokes', 'before its outputs', 'SIGKILL before output 1'],
-  ['keeps', 'after its outputs', 'SIGKILL after state 4'],
-] as const)('post %s a key with revoke-in-post: false if main was killed %s', async ([what, , SIGNAL_AT], context) => {
-  const options = { nodeArgs: preload('signal-at'), env: { SIGNAL_AT } };
-  const job = await run(context, { inputs: { 'revoke-in-post': 'false' }, options });
-  const isKept = what === 'keeps';
-  // On Windows, a process that kills itself ends with exit code 1.
-  expect(job.main.signal).toBe(isWindows ? null : 'SIGKILL');
-  expect(job.aliveBetween).toEqual([isKept ? job.main.outputs['key-id'] : expect.any(String)]);
-  expect(job.requests).toHaveLength(isKept ? 0 : 1);
-  const alive = isKept ? job.aliveBetween : [];
-  expect(job.left).toEqual({ ...noLeftovers, alive, unnamed: alive });
-  expect(job.post).toMatchObject({ annotations: [], conclusion: 'success', exitCode: 0, overran: false });
-});
-
 test.concurrent('if main saved the key name but could not save the key, post finds and revokes the key', async (context) => {
   const options = { nodeArgs: preload('signal-at'), env: { SIGNAL_AT: 'ENOSPC before state 3' } };
   const job = await run(context, { options, post: { nodeArgs: lateStart } });
@@ -57,17 +41,6 @@ test.concurrent('if main saved the key name but could not save the key, post fin
   expect(errorOf(job.main)).toMatch(/ENOSPC/);
   // The seal of the state that could not be saved is masked, too.
   expect(job.main.masks.filter((mask) => /^[0-9a-f]{64}$/.test(mask))).toHaveLength(2);
-  expectRevoked(job);
-});
-
-test.concurrent('if main cannot write the status, it fails, and post revokes the key despite revoke-in-post: false', async (context) => {
-  const options = { nodeArgs: preload('signal-at'), env: { SIGNAL_AT: 'ENOSPC before output 5' } };
-  const job = await run(context, { inputs: { 'revoke-in-post': 'false' }, options });
-  expect(job.main).toMatchObject({
-    conclusion: 'failure',
-    outputs: { 'key-name': expect.any(String), status: 'error' },
-  });
-  expect(errorOf(job.main)).toMatch(/the post step revokes that key/);
   expectRevoked(job);
 });
 

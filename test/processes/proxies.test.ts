@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startProxy } from '../kit/peers.js';
 import { expectRevoked, proxyUrl, setSecureStage } from '../kit/secure-stage.js';
-import { setProcess, withoutMasks } from '../kit/stage.js';
+import { withoutMasks } from '../kit/stage.js';
 import { good, ofAnotherName } from '../kit/tls/certificates.js';
 
 const [user, password] = ['proxy-user', 'proxy-password'];
@@ -25,15 +25,6 @@ test.concurrent('main and post reach the service through HTTPS_PROXY, and only t
   expect(seenByProxy).not.toContain(service.apiKey);
   expect(service.requests[0]?.headers['host']).toBe('control.test');
   for (const { headers } of service.requests) expect(headers).not.toHaveProperty('proxy-authorization');
-});
-
-test.concurrent('a step with a loopback base-url uses no proxy, but masks the proxy password as written and decoded', async (context) => {
-  const { service, operation, run } = await setProcess(context);
-  const [secret, short] = ['http://user:secret%2Fword@127.0.0.1:1', 'http://user:seven77@127.0.0.1:1'];
-  const env = { https_proxy: secret, http_proxy: secret, HTTP_PROXY: short };
-  const result = await run({ 'operation-id': operation({ lengthMs: 0 }).id }, { env });
-  expect(result.outputs).toMatchObject({ status: 'finished' });
-  expect([...new Set(result.masks)]).toEqual(['secret%2Fword', 'secret/word', service.apiKey]);
 });
 
 test.concurrent('a step accepts a TLS proxy and a service behind it, each with a certificate for its own host', async (context) => {

@@ -46,10 +46,6 @@ const options = { env: careless, nodeArgs: shortPauses };
 type Encounter = (context: TestContext) => Promise<readonly [StepResult, requests: readonly unknown[]]>;
 
 const encounters: Readonly<Record<string, Encounter>> = {
-  'of the service': async (context) => {
-    const { service, runMode } = await setProcess(context, { tls: good });
-    return [await runMode('list-projects', {}, options), service.requests];
-  },
   'of the service behind a proxy': async (context) => {
     const { service, proxy, runMode } = await setSecureStage(context);
     const result = await runMode('list-projects', {}, options);

@@ -71,17 +71,23 @@ test('a wait cancels its open requests when it ends, and writes its status after
   expect(done.slice(-4)).toEqual(['output operations', ...report, 'output status']);
 });
 
-test('create-key saves the key name before its request, and masks and saves the key before its outputs', async () => {
-  const inputs = { mode: 'create-key', 'export-env': 'DB_API_KEY' };
-  const { done } = await run(async () => json({ id: 7, key: 'a-minted-key' }), inputs);
-  const [first, second] = done.flatMap((event) => /^state ([0-9a-f]{64})\{/.exec(event)?.[1] ?? []);
-  const state = (seal = '', secret = '') => expect.stringMatching(`^state ${seal}\\{.*"name":"r-run1-1-.*${secret}`);
-  expect(done).toEqual([
-    ...['mask long-enough', 'state nothing-to-revoke'],
-    ...[`mask ${first}`, state(first), 'request POST'],
-    ...['a-minted-key', ...maskedForms('a-minted-key')].map((form) => `mask ${form}`),
-    ...[`mask ${second}`, state(second, 'a-minted-key')],
-    ...['duration-ms', 'key', 'key-id', 'key-name'].map((name) => `output ${name}`),
-    ...['variable DB_API_KEY', expect.stringMatching(/^log /), expect.stringMatching(/^summary /), 'output status'],
-  ]);
+test('create-key saves the key name before its request, masks and saves the key before its outputs, and keeps it after its status', async () => {
+  for (const [revoke, word, ...last] of [
+    ['true', 'run'],
+    ['false', 'kept', 'state nothing-to-revoke'],
+  ]) {
+    const inputs = { mode: 'create-key', 'export-env': 'DB_API_KEY', 'revoke-in-post': revoke ?? '' };
+    const { done } = await run(async () => json({ id: 7, key: 'a-minted-key' }), inputs);
+    const [first, second] = done.flatMap((event) => /^state ([0-9a-f]{64})\{/.exec(event)?.[1] ?? []);
+    const state = (seal = '', secret = '') =>
+      expect.stringMatching(`^state ${seal}\\{.*"name":"r-${word}1-1-.*${secret}.*"revoke":true\\}$`);
+    expect(done).toEqual([
+      ...['mask long-enough', 'state nothing-to-revoke', `mask ${first}`, state(first), 'request POST'],
+      ...['a-minted-key', ...maskedForms('a-minted-key')].map((form) => `mask ${form}`),
+      ...[`mask ${second}`, state(second, 'a-minted-key')],
+      ...['duration-ms', 'key', 'key-id', 'key-name'].map((name) => `output ${name}`),
+      ...['variable DB_API_KEY', expect.stringMatching(/^log /), expect.stringMatching(/^summary /)],
+      ...['output status', ...last],
+    ]);
+  }
 });
