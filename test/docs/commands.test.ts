@@ -82,14 +82,15 @@ function control({ control_url }: Plane, path: string, form: string | Record<str
   return send(control_url + path, { method, body: new URLSearchParams(form) });
 }
 
-/** A control plane of the page, which here gets a free port. */
-async function startPlaneOfPage(line: string) {
+/** A control plane of the page, which here gets a free port. It prints what the page shows. */
+async function startPlaneOfPage({ command: line, output }: ReturnType<typeof examplesOf>[number]) {
   const [, port = ''] = /--port (\d+)/.exec(line) ?? [];
   const started = await startPlane(line.replace(port, '0').replace('npm run', 'npm run --ignore-scripts'));
   const own = new URL(started.base_url).host;
   const here = (text: string) => text.replaceAll(`127.0.0.1:${port}`, own);
   const there = (text: string) => text.replaceAll(own, `127.0.0.1:${port}`);
-  return { ...started, here, there };
+  expect(there(started.command.stdout)).toBe(output);
+  return { ...started, here };
 }
 
 describe.concurrent('the commands in docs/control-plane.md', () => {
@@ -97,8 +98,7 @@ describe.concurrent('the commands in docs/control-plane.md', () => {
     const [server, begin, fault, wait, end, ...others] = examplesOf('Walk-through');
     if (!server || !begin || !fault || !wait || !end) throw new Error('A command is missing.');
     expect(others).toEqual([]);
-    const service = await startPlaneOfPage(server.command);
-    expect(service.there(service.command.stdout)).toBe(server.output);
+    const service = await startPlaneOfPage(server);
     const run = async (line: string) => {
       const command = start(service.here(line));
       await command.ended;
@@ -145,8 +145,7 @@ describe.concurrent('the commands in docs/control-plane.md', () => {
     const [certificate, server, step] = examplesOf('TLS');
     if (!certificate || !server || !step) throw new Error('A command is missing.');
     expect(await start(certificate.command).ended).toBe(0);
-    const service = await startPlaneOfPage(server.command);
-    expect(service.there(service.command.stdout)).toBe(server.output);
+    const service = await startPlaneOfPage(server);
     const listing = start(service.here(step.command));
     expect(await listing.ended).toBe(0);
     expect(shape(listing.stdout)).toBe(shape(step.output));

@@ -9,7 +9,6 @@ import { delay, hang } from '../kit/fault.js';
 import { needs } from '../kit/host.js';
 import { listen } from '../kit/listen.js';
 import { preload, withDefect } from '../kit/preload.js';
-import { setSecureStage } from '../kit/secure-stage.js';
 import { anyId, errorOf, resultFileOf, type Stage, setProcess, warningsOf } from '../kit/stage.js';
 import { forever } from '../kit/wait.js';
 import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
@@ -139,10 +138,6 @@ const holds: Readonly<Record<string, Hold>> = {
     const server = createServer();
     const baseUrl = `https://127.0.0.1:${await listen(context, server)}/v2`;
     return [start({ ...anyId, 'base-url': baseUrl, ...inputs }), once(server, 'connection')];
-  },
-  'a proxy accepts CONNECT and stays silent': async (context, inputs) => {
-    const { proxy, start } = await setSecureStage(context, { behaviour: { isSilent: true } });
-    return [start({ ...anyId, ...inputs }), proxy.firstAsked];
   },
   'no poll is due, and a handle is open': async (context, inputs) => {
     const { service, operation, start } = await setProcess(context);

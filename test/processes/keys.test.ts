@@ -84,18 +84,6 @@ test.concurrent.for([
   expect(job.left.alive).toEqual([]);
 });
 
-test.concurrent('post looks up a host name and revokes the key although NODE_OPTIONS loads a module that prints', async (context) => {
-  const { service, folder, runMode, runPost } = await setProcess(context);
-  const banner = join(folder, 'banner.cjs');
-  writeFileSync(banner, `console.log('injecting env (3)'); process.on('exit', () => console.log('bye'));`);
-  const inputs = { 'base-url': service.baseUrl.replace('127.0.0.1', 'localhost') };
-  const main = await runMode('create-key', inputs, { env: { NODE_OPTIONS: `--require ${banner}` } });
-  const post = await runPost(main);
-  expect(post.output).toContain('injecting env (3)');
-  expect(post).toMatchObject({ annotations: [], conclusion: 'success' });
-  expect(service.plane.aliveKeys().map(({ name }) => name)).toEqual(['console']);
-});
-
 test.concurrent('without a key, post loads only its entry file', async (context) => {
   const { service, folder, runMode, runPost } = await setProcess(context);
   const main = await runMode('create-key', { timeout: 'soon' });

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { expect, type TestContext, test } from 'vitest';
 import { lookupInChild } from '../../../src/http/lookup-in-child.js';
 
-/** Lookups in children whose `dns.lookup` runs this JavaScript. */
+/** Lookups in children whose `dns.lookup` runs this JavaScript. As with NODE_OPTIONS, a module that they load first prints. */
 function lookups({ onTestFinished }: TestContext, script: string) {
   const folder = mkdtempSync(join(tmpdir(), 'ctl-action-'));
   const file = join(folder, 'lookup.cjs');
-  writeFileSync(file, `require('node:dns').lookup = (host, options, callback) => { ${script} };`);
+  const banner = `console.log('injecting env (3)'); process.on('exit', () => console.log('bye'));`;
+  writeFileSync(file, `${banner} require('node:dns').lookup = (host, options, callback) => { ${script} };`);
   const { execArgv } = process;
   process.execArgv = ['--require', file];
   const names = lookupInChild();
@@ -20,7 +21,7 @@ function lookups({ onTestFinished }: TestContext, script: string) {
   return names;
 }
 
-test('a lookup returns all addresses of a host in their order', async (context) => {
+test('a lookup returns all addresses of a host in their order, although a module that Node loads first prints', async (context) => {
   const second = `{ address: host === 'a.test' && options.all ? '192.0.2.1' : '' }`;
   const names = lookups(context, `callback(null, [{ address: '2001:db8::1' }, ${second}])`);
   expect(await names.addresses('a.test')).toEqual(['2001:db8::1', '192.0.2.1']);

@@ -1,4 +1,4 @@
-import { expect, expectTypeOf, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { InputReader } from '../../../src/action/inputs/input-reader.js';
 import { noRetry } from '../../../src/http/retry.js';
 import { listKeys, listOperations, listProjects } from '../../../src/modes/list/list.js';
@@ -14,20 +14,16 @@ import { apiBy } from '../../virtual/api.js';
 import { deadlineAt } from '../../virtual/deadline.js';
 import { silent } from '../../virtual/silent.js';
 
-type Part = (...given: never[]) => unknown;
-
-/** The compiler checks what is expected of these parts: `tsc` fails if they fit and should not, or the other way round. */
-function partsOf<Read extends Part, Run extends Part, Report>(_read: Read, _run: Run, _report: Report) {
-  type Taken = Parameters<typeof define<ReturnType<Read>, Awaited<ReturnType<Run>>>>[0];
-  return expectTypeOf<{ read: Read; run: Run; report: Report } extends Taken ? true : false>();
-}
-
 test('the compiler rejects a mode if the types of `read`, `run` and `report` do not fit together', () => {
-  partsOf(readListProjectsSettings, listProjects, listProjectsReport).toEqualTypeOf<true>();
-  partsOf(readListProjectsSettings, listOperations, listOperationsReport).toEqualTypeOf<false>();
-  partsOf(readListProjectsSettings, listProjects, waitReport).toEqualTypeOf<false>();
-  partsOf(readListKeysSettings, listKeys, listProjectsReport).toEqualTypeOf<false>();
-  partsOf(readListKeysSettings, revokeKeys, revokeKeyReport).toEqualTypeOf<false>();
+  define({ read: readListProjectsSettings, run: listProjects, report: listProjectsReport });
+  // @ts-expect-error
+  define({ read: readListProjectsSettings, run: listOperations, report: listOperationsReport });
+  // @ts-expect-error
+  define({ read: readListProjectsSettings, run: listProjects, report: waitReport });
+  // @ts-expect-error
+  define({ read: readListKeysSettings, run: listKeys, report: listProjectsReport });
+  // @ts-expect-error
+  define({ read: readListKeysSettings, run: revokeKeys, report: revokeKeyReport });
 });
 
 const apiThatSays = (body: string) => apiBy(async () => ({ status: 200, headers: {}, body }));

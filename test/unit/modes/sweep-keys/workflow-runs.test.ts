@@ -77,7 +77,6 @@ test.for<[what: string, Fault, why: RegExp, transient: boolean]>([
   ['status 403', { kind: 'no-permission' }, /status 403: Resource not accessible by integration$/, false],
   ['status 503', { kind: 'status', status: 503 }, /status 503: Service Unavailable$/, true],
   ['status 204', respondWith(204), /status 204$/, false],
-  ['a redirect', { kind: 'redirect' }, /status 301$/, false],
   ['a rate limit of an hour', { kind: 'rate-limit' }, /rate limit.*\(rate limit\)$/, true],
   ['a secondary rate limit', { kind: 'secondary-rate-limit', status: 429 }, /secondary rate limit/, true],
   ['an HTML page', { kind: 'html' }, other, true],
@@ -123,7 +122,7 @@ test('a redirect from GitHub to another server is not followed, and that server 
   elsewhere.addRun({ id: '13', status: 'completed' });
   const location = `${elsewhere.url}/repos/acme/shop/actions/runs/13`;
   const { outcome } = await find('13', { kind: 'redirect', location });
-  expect(outcome).toMatchObject({ failure: { message: 'GitHub responded with status 301' } });
+  expect(outcome).toMatchObject({ failure: { message: 'GitHub responded with status 301', transient: false } });
   expect(elsewhere.requests).toEqual([]);
 });
 
