@@ -12,7 +12,7 @@ const rows = [...section.matchAll(/^\| ([a-z]+-[a-z]+) \| (.*) \|$/gm)].map(([, 
 
 const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
-test('the outputs are those of action.yml, and result files hold their values in the fields that docs/reference.md lists', async (context) => {
+test('the steps set the outputs of action.yml, and result files have them in the fields of docs/reference.md', async (context) => {
   const stage = await setStage(context);
   stage.runs.set('11', completed);
   stage.addKey('11');

@@ -82,7 +82,7 @@ test('an operation has all documented fields, alone and in a list', () => {
 });
 
 // `test/contract/waiting.test.ts` shows the statuses of an operation in time.
-test('an operation shows how often it failed only once it has failed', async () => {
+test('an operation has failures_count 0 until it has failed', async () => {
   const { plane, ask, pass } = setUp();
   const { id } = plane.startOperation({ lengthMs: 1000, outcome: 'failed', failuresCount: 3 });
   const failures = () => [ask('GET OPERATIONS').operations[0], ask(`GET OPERATIONS/${id}`).operation];

@@ -189,6 +189,6 @@ test.for<[string, Fault]>([
 });
 
 // `test/docs/commands.test.ts` has the message for each part.
-test.for(['', 'any:1', 'any:4-2:503', 'any:1:99', 'any:1:delay', 'any:1:cut=1'])('the rule %j is rejected', (text) => {
+test.for(['', 'any:1', 'any:4-2:503', 'any:1:99', 'any:1:delay', 'any:1:cut=1'])('parseFault rejects %j', (text) => {
   expect(() => parseFault(text)).toThrow(`'${text}' is not a rule for a fault: `);
 });

@@ -13,7 +13,7 @@ test.concurrent.for(Object.entries(plays))(
   },
 );
 
-test('virtual time never goes back, runs calls by time and then by age, and skips cancelled calls', async () => {
+test('virtual time makes calls in order of time, then of scheduling, and skips cancelled ones', async () => {
   const clock = new VirtualClock(1_000_000);
   const called: string[] = [];
   const note = (name: string) => () => called.push(`${name}@${clock.now()}`);
@@ -31,7 +31,7 @@ test('virtual time never goes back, runs calls by time and then by age, and skip
   expect(called).toEqual(['past@0', 'a@10', 'work@10', 'b@20.5', 'service@1000025', 'c@30', 'd@30']);
 });
 
-test('virtual time stops when the work ends, never reaches an infinite time, and rejects work that can never end', async () => {
+test('virtual time stops when its work ends, and rejects work that can never end', async () => {
   const clock = new VirtualClock();
   const called: number[] = [];
   for (const time of [50, Number.POSITIVE_INFINITY]) clock.schedule(time, () => called.push(clock.now()));

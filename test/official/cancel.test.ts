@@ -126,7 +126,7 @@ test.concurrent('if the runner shuts down before post, a sweep in the next run r
   expect(service.plane.isAlive('2')).toBe(false);
 });
 
-test.concurrent('a step after a failed gate with continue-on-error runs, and sees its outcome', async (context) => {
+test.concurrent('if a gate with continue-on-error fails, the next step runs, and sees the outcome of the gate', async (context) => {
   const { service, projectId, run } = await setStage(context);
   const { id } = service.plane.startOperation({ lengthMs: 0, outcome: 'failed' });
 

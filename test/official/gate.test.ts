@@ -22,7 +22,7 @@ test.concurrent('a gate fails if a mistyped step name leaves operation-id empty'
   expect(service.requests).toEqual([]);
 });
 
-test.concurrent('a job succeeds after a failed gate with continue-on-error, and can output its status', async (context) => {
+test.concurrent('if a gate with continue-on-error fails, the job succeeds, and can output the status of the gate', async (context) => {
   const { service, projectId, run } = await setStage(context);
   const { id } = service.plane.startOperation({ lengthMs: 0, outcome: 'failed' });
 

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { hasIpv6 } from '../kit/listen.js';
 import { startRelay } from '../kit/peers.js';
-import { expectRevoked, setSecureStage } from '../kit/secure-stage.js';
-import { errorOf, setProcess } from '../kit/stage.js';
+import { preload } from '../kit/preload.js';
+import { expectRevoked, pastProxy, setSecureStage } from '../kit/secure-stage.js';
+import { errorOf, setProcess, warningsOf } from '../kit/stage.js';
 import { authorityFile, good } from '../kit/tls/certificates.js';
 import { forever } from '../kit/wait.js';
 
@@ -29,11 +30,8 @@ test.concurrent('polls share one connection, and a request that gets no response
   const { service, operation, start } = await setProcess(context);
   const relay = await startRelay(context, Number(new URL(service.baseUrl).port));
   const pending = operation(forever);
-  const inputs = {
-    'base-url': `http://127.0.0.1:${relay.port}/v2`,
-    'poll-interval': '100ms',
-    'request-timeout': '30s',
-  };
+  const url = `http://127.0.0.1:${relay.port}/v2`;
+  const inputs = { 'base-url': url, 'poll-interval': '100ms', 'request-timeout': '30s' };
   const step = start({ 'operation-id': pending.id, ...inputs });
   await step.reach(service.ended({ endpoint: 'get-operation', n: 4 }));
   expect(relay.connections()).toBe(1);
@@ -43,6 +41,20 @@ test.concurrent('polls share one connection, and a request that gets no response
   expect(result.outputs).toMatchObject({ status: 'finished', 'operation-id': pending.id });
   expect(relay.connections()).toBe(2);
   expect(result.log).not.toMatch(/Poll failed|No complete response/);
+});
+
+// Post looks a name up in another process. On a busy machine that takes seconds of its 20, so this test runs alone.
+test('main and post reach a host in NO_PROXY without the proxy, although only one of its addresses responds', async (context) => {
+  const stage = await setSecureStage(context);
+  // The addresses of the documentation never respond; the other one accepts a connection late.
+  const ADDRESSES = '192.0.2.1,127.0.0.1,2001:db8::1,192.0.2.2';
+  const options = { env: { NO_PROXY: 'else.test,control.test', ADDRESSES }, nodeArgs: preload('control-test-is-here') };
+  const main = await stage.runMode('create-key', pastProxy(stage), options);
+  const post = await stage.runPost(main);
+  expectRevoked(stage, main, post);
+  expect(warningsOf(main)).toEqual([]);
+  expect(stage.service.requests).toHaveLength(2);
+  expect(stage.proxy.asked).toEqual([]);
 });
 
 test.runIf(hasIpv6).concurrent('main and post reach an IPv6 address in base-url', async (context) => {

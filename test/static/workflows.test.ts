@@ -72,7 +72,7 @@ test('a release skips all its jobs unless a person starts it on main', () => {
   ]);
 });
 
-test('only the last job of a release writes, after an approval and as the App', () => {
+test('only the last job of a release writes to the repository, after an approval and as the App', () => {
   expect(publish).toMatchObject({ needs: ['pack', 'attest'], environment: 'release' });
   const app = publish.steps.find(({ id }) => id === 'app');
   expect(app?.uses).toMatch(/^actions\/create-github-app-token@/);

@@ -36,7 +36,7 @@ function importsOf(file: string) {
 
 const imports = files.flatMap(importsOf);
 
-test('each folder of src imports only from those listed for it: itself and earlier folders', () => {
+test('each folder of src imports only from itself and from the earlier folders that are listed for it', () => {
   const folders = Object.keys(mayImport);
   expect(new Set(files.map(folderOf))).toEqual(new Set([...folders, 'src']));
   const ours = imports.filter(({ from, to }) => folderOf(from) !== 'src' && to.endsWith('.ts'));

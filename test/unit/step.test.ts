@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { defaults } from '../../src/action/inputs/input-reader.js';
 import { Secrets } from '../../src/action/secrets.js';
 import type { Toolkit } from '../../src/action/toolkit.js';
@@ -6,11 +6,14 @@ import type { Exchange } from '../../src/http/exchange.js';
 import { runStep } from '../../src/step.js';
 import { Cancellation } from '../../src/time/deadline.js';
 import { maskedForms } from '../kit/secrets-shown.js';
+import { Job } from '../runner/job.js';
 import { VirtualClock } from '../virtual/clock.js';
 
 const json = (body: unknown, headers = {}) => ({ status: 200, headers, body: JSON.stringify(body) });
 const ofRunner = { GITHUB_RUN_ID: '1', GITHUB_RUN_ATTEMPT: '1', GITHUB_REPOSITORY: 'o/r' };
-const environment = { ...ofRunner, GITHUB_OUTPUT: 'x', GITHUB_STATE: 'x', GITHUB_ENV: 'x' };
+const job = new Job();
+afterAll(() => job.dispose());
+const environment = { ...ofRunner, RUNNER_TEMP: job.temp, GITHUB_OUTPUT: 'x', GITHUB_STATE: 'x', GITHUB_ENV: 'x' };
 
 async function run(exchange: Exchange, inputs: Record<string, string>, crash?: 'at once' | 'in its summary') {
   const access = { 'api-key': 'long-enough', 'base-url': 'https://a.test/v2' };
@@ -44,7 +47,7 @@ async function run(exchange: Exchange, inputs: Record<string, string>, crash?: '
   return { succeeded: await clock.run(step), outputs, done };
 }
 
-test('a step sets its outputs even if a response sets cookies, but not after a reported crash', async () => {
+test('a step sets outputs despite cookies in a response, and sets no more after a reported crash', async () => {
   const list = (crash?: Parameters<typeof run>[2]) =>
     run(async () => json({ projects: [] }, { 'set-cookie': ['one=1', 'two=2'] }), { mode: 'list-projects' }, crash);
   expect(await list()).toMatchObject({ succeeded: true, outputs: { status: 'ok', count: '0' } });

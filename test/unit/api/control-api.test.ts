@@ -48,7 +48,7 @@ test('a cancel while a list is parsed ends the request as cancelled, even if the
   }
 });
 
-test('a create that the service rejected has made no key, even if a cancel comes while the response is parsed', async () => {
+test('the error of a rejected create says that no key was made, even if a cancel comes during parsing', async () => {
   const { api, deadline } = cancelledWhileParsing(429, '{}');
   await expect(api.createKey('shop', deadline)).rejects.toMatchObject({ status: 429, mayHaveTakenEffect: false });
 });

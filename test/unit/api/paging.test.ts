@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Page, pages } from '../../../src/api/paging.js';
 
-test('a list that is read from a cursor ends when that cursor repeats, and a page of known records is reported', async () => {
+test('paging from a cursor ends when that cursor repeats, and reports a page of known records', async () => {
   const asked: (string | undefined)[] = [];
   const fetchPage = async (at: string | undefined): Promise<Page<{ id: string }>> => {
     const [id, cursor] = asked.push(at) === 1 ? ['known', 'c-2'] : ['new', 'c-1'];

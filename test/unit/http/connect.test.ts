@@ -48,7 +48,7 @@ test('connection attempts alternate between IPv6 and IPv4', async () => {
   expect(tried.map(({ address }) => address)).toEqual(['2001:db8::1', '192.0.2.1', '2001:db8::2', '192.0.2.2']);
 });
 
-test('the error of a single address is thrown unchanged, errors of several in an AggregateError', async () => {
+test('one failed address throws its own error, and several failed addresses throw an AggregateError', async () => {
   const hosts: Hosts = { a: { refuses: 0 }, b: { refuses: 0 } };
   await expect(network(hosts).connected(['a'])).rejects.toEqual(new Error('no a'));
   const both = new AggregateError([new Error('no a'), new Error('no b')]);

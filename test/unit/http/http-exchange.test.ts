@@ -196,7 +196,7 @@ test('a cancel closes the connection to a proxy that does not respond to CONNECT
   await closed;
 });
 
-test('a request on a new connection that fails gives the error of the network', async (context) => {
+test('a request whose new connection fails is rejected with a TransportError', async (context) => {
   const { send } = await resetting(context, []);
   await expect(send('GET', undefined, true)).rejects.toBeInstanceOf(TransportError);
 });

@@ -85,7 +85,7 @@ test('an id that a list showed under another name is not requested again, althou
 test.for([
   ['2023-12-31T23:59:59Z', false],
   ['2024-01-01T00:00:00Z', true],
-] as const)('a key with the same id, of %s, proves that one of 2024 is gone: %s', async ([created_at, isConfirmed]) => {
+] as const)('a key of %s proves that a key of 2024 with its id is gone: %s', async ([created_at, isConfirmed]) => {
   const body = JSON.stringify([{ id: 7, name: 'theirs', created_at }]);
   const exchange: Exchange = async ({ method }) => ({ status: method === 'GET' ? 200 : 404, headers: {}, body });
   const policy = { deadline: deadlineAt(60_000).deadline, retry: noRetry };

@@ -57,7 +57,7 @@ test('only the latest list tells whether the search is complete', () => {
   expect(register.isComplete).toBe(false);
 });
 
-test('a later key with the same id proves that a key is gone, even if the list was read for a third key', async () => {
+test('a later key with the same id proves a key gone, even if the list was read to check another key', async () => {
   const { register, checkBy } = setUp(true);
   register.update(listOf({ 7: 'shop-key', 8: 'shop-key' }, 1), 0);
   await checkBy(listOf({ 7: 'shop-key', 8: 'other' }, 2));

@@ -57,7 +57,7 @@ test('JSON may have 500 levels and five million arrays and objects, and any numb
   expect(() => parseJson(`[${'[],'.repeat(5_000_000)}1]`)).toThrow(NestingTooDeep);
 });
 
-test('JSON with a large integer may have a string with millions of escapes', () => {
+test('parseJson reads JSON that has a large integer and a string with millions of escapes', () => {
   const text = `["${'\\n'.repeat(4_000_000)}",9007199254740993]`;
   expect(printJson(parseJson(text)) === text).toBe(true);
 });

@@ -34,7 +34,7 @@ test.each(rows)('the filter %j %s an operation create_branch on br-1', (text, ve
   expect(ofWait(text).admits({ id: '1', branch_id: 'br-1', action: 'create_branch' })).toBe(verdict === 'admits');
 });
 
-test('a boolean is written in lower case, as in JSON', () => {
+test('a filter rejects a capitalized boolean, and says to write it in lower case', () => {
   expect(() => parseFilter('locked=False', ['locked'])).toThrow('no locked is “False”; write false');
 });
 

@@ -46,7 +46,7 @@ test.for<[status: string, record: JsonObject, scope: Partial<Scope>, place: stri
   ['failed', { updated_at: at(-6 * minute) }, later, 'history'],
   ['failed', {}, later, 'awaited'],
   ['failed', created(-minute - 1), later, 'history'],
-])('an operation that is %s, with %j and the scope %o, has the place %s', ([status, record, scope, place]) => {
+])('a wait sorts an operation that is %s, with %j and the scope %o, as %s', ([status, record, scope, place]) => {
   const times = { beganMs: began, sinceMs: undefined, nowMs: began };
   const whole: Scope = { filter: parseFilter('', fields), ...times, seen: 'first', ...scope };
   expect(placeOf({ id: 'id', status, record }, whole)).toBe(place);
