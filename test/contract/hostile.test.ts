@@ -81,7 +81,6 @@ function everywhere(written: string): Respond {
 }
 
 const named = Object.entries(attacks);
-// `test/kit/stage.test.ts` shows that a process prints the same with the real toolkit.
 test.for(named)('every mode shows %s in a record field as plain text', async ([, attack], { run }) => {
   for (const mode of modes) await run(mode, everywhere(attack));
   await run('wait-operation', everywhere(attack), { ...all, since: '1h' });
@@ -167,7 +166,6 @@ const time = fc.oneof(
 const word = fc.constantFrom('finished', 'failed', 'running', 'click').map(printText);
 const bar = fc.record({ action: label, branch_id: label, status: word, created_at: time, updated_at: time });
 
-// `defectsOf` compares each line of it.
 test('a timeline contains only bars, whatever the names and times of its operations are', async ({ run }) => {
   let drawn = 0;
   const property = fc.asyncProperty(fc.array(bar, { minLength: 2, maxLength: 40 }), async (records) => {
@@ -206,7 +204,6 @@ function response(value: fc.Arbitrary<string>, wrap: (value: string) => string =
 
 const array = (item: fc.Arbitrary<string>, maxLength = 4) => fc.array(item, { maxLength }).map((items) => `[${items}]`);
 
-/** Decided without the code of the action. */
 function provesEnd({ status, body }: { readonly status: number; readonly body: string }): boolean {
   const isWhole = status >= 200 && status < 300 && status !== 206;
   const { id: shown, status: end, project_id: of } = fieldsOf(fieldsOf(parsed(body))['operation']);

@@ -14,7 +14,6 @@ const text = fc.string({ unit: 'binary', maxLength: 40 });
 const project = ({ projectId }: Stage) => ({ 'project-id': projectId });
 const addKey = ({ service }: Stage) => service.plane.addKey('my key');
 
-/** A first request of each kind. */
 const calls = [
   call('wait-operation for an id', (stage) => ({ ...project(stage), 'operation-id': stage.operation(ended).id })),
   call('wait-operation for all', (stage) => ({ ...project(stage), ...all })),
@@ -28,7 +27,6 @@ const calls = [
 ];
 type Call = ReturnType<typeof call>;
 
-/** The first word of the name is the mode. */
 function call(name: string, inputs: (stage: Stage) => Inputs = () => ({}), method: HttpRequest['method'] = 'GET') {
   return { name, mode: name.split(' ')[0] ?? '', method, inputs };
 }
@@ -53,7 +51,6 @@ const networkAdvice = /Check base-url, and the network and proxy of the runner/;
 
 const redirect = (location: string, code = 302): Fault => ({ kind: 'redirect', location, status: code });
 const elsewhere = 'https://elsewhere.test/v2?token=1';
-// Escapes do not turn it into anything but a page.
 const untypedPage = '\n<!DOCTYPE html><title>Guest</title><script>"<\\/script>"';
 const typedAsHtml = { headers: { 'content-type': 'text/html; charset=utf-8' }, body: 'Sign in' };
 
@@ -75,7 +72,6 @@ const problems: readonly (readonly [name: string, fault: Fault, attempts: 1 | 5,
   ['an HTML page with 407', { kind: 'html', status: 407 }, 1, /status 407 with an HTML page/, /https_proxy.*no_proxy/],
   ['an HTML page without a type', status(200, { body: untypedPage }), 5, /page “Guest”/, baseUrlAdvice],
   ['a text sent as text/html', status(200, typedAsHtml), 5, /200 with an HTML page instead of JSON/, baseUrlAdvice],
-  // `test/processes/connections.test.ts` shows that nothing is sent to its target.
   ['a redirect', redirect(elsewhere), 1, /to https:\/\/elsewhere\.test\/v2 was not followed/, baseUrlAdvice],
   ['a redirect with 307', redirect('/in', 307), 1, /307: the redirect to https:\/\/control\.test\/in /, baseUrlAdvice],
   ['a redirect to no host', redirect('javascript:x'), 1, /the redirect to javascript:x was not/, baseUrlAdvice],
@@ -87,7 +83,6 @@ const problems: readonly (readonly [name: string, fault: Fault, attempts: 1 | 5,
   ['an empty body', { kind: 'empty-body' }, 5, /status 200 with an empty body/, baseUrlAdvice],
   ['a body that is not JSON', { kind: 'bad-json' }, 5, /status 200 with a body that is not JSON/, baseUrlAdvice],
 ];
-/** A DELETE that may have taken effect is followed by another request: `keys-revoke.test.ts`. */
 const ambiguousDelete = ['a truncated body', 'an empty body', 'a body that is not JSON'];
 
 function serviceSays(code: number, attempts: 1 | 5, advises: RegExp): (typeof problems)[number] {
@@ -98,7 +93,6 @@ function serviceSays(code: number, attempts: 1 | 5, advises: RegExp): (typeof pr
 describe.for(calls)('$name', (one) => {
   const { method, mode } = one;
 
-  // `keys-create.test.ts` shows what follows a create that may have taken effect.
   const retries = method === 'POST' ? 'does not retry blindly' : 'retries';
   const cases = problems
     .filter(([name]) => method !== 'DELETE' || !ambiguousDelete.includes(name))
@@ -125,7 +119,6 @@ describe.for(calls)('$name', (one) => {
     expect(Math.max(...gaps(times()))).toBeLessThanOrEqual(minute + 0.01);
   });
 
-  // In a wait, the Retry-After of a failed poll is bounded: `waiting.test.ts`.
   const withRetryAfter = mode === 'wait-operation' ? [423, 429] : [423, 429, 408, 503, 530];
   test.for(withRetryAfter)('ends at once if a %i asks to wait beyond the deadline', async (code, context) => {
     const faults = [{ fault: retryAfter(code, 61) }];
@@ -151,7 +144,6 @@ describe.for(calls)('$name', (one) => {
     expect([exitCode, summary]).toEqual([1, expect.stringMatching(/cancelled/i)]);
   });
 
-  // A create is sent again only after a search: `keys-create.test.ts`.
   if (method === 'POST') return;
 
   test('succeeds if four attempts fail and the fifth one succeeds', async (context) => {
@@ -180,7 +172,6 @@ describe.for(calls)('$name', (one) => {
     ['a response', { kind: 'hang-mid-body' }, /timed out after 1m/i],
   ])('ends at its deadline during %s', async ([during, fault, error], context) => {
     const { result } = await send(context, one, { faults: [{ fault }] }, { timeout: '1m', 'request-timeout': '2m' });
-    // The final poll of a wait gets a second.
     const ms = during === 'a response' && mode === 'wait-operation' ? minute + second : minute;
     expect(result).toMatchObject({ conclusion: 'failure', ms });
     expect(errorOf(result)).toMatch(error);

@@ -298,7 +298,6 @@ staged.for(['[]', '[ \n ]'])('the step succeeds with a notice if operation-id is
   expect(stage.paths()).toEqual([]);
 });
 
-/** The ids of the projects that a step reads. */
 async function projectsRead(context: TestContext, mode: Mode, project: string): Promise<string[]> {
   const stage = await setStage(context, { respond: () => '{"operations":[]}' });
   const wait = mode === 'wait-operation' ? { ...all, timeout: '0' } : {};

@@ -44,7 +44,6 @@ test('the label in a key name is key-label, or by default the repository name as
     [`${'o'.repeat(39)}/${'._'.repeat(50)}`, '-'.repeat(20)],
   ])
     expect(await nameParts(stage, { GITHUB_REPOSITORY: repository }), repository).toMatchObject({ label });
-  // They may look like other parts of a name.
   for (const label of ['a', '-', '0', 'a-label-of-20-signs-', 'run5-1', 'shop-run1-1-abcdefgh'])
     expect(await nameParts(stage, {}, { 'key-label': label })).toMatchObject({ label, run: '9876543210' });
 });

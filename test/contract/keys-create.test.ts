@@ -25,7 +25,6 @@ async function expectIdlePost({ service, runPost }: Stage, main: StepResult): Pr
   expect(service.requests).toHaveLength(count);
 }
 
-/** A step of `create-key` that ends by itself. */
 async function runCreate(context: TestContext, faults: readonly FaultRule[], inputs: Inputs = {}) {
   const stage = await setStage(context, { faults });
   return { stage, main: await stage.runMode('create-key', inputs) };
@@ -69,7 +68,6 @@ test('with revoke-in-post: false, create-key leaves the key alive, and post does
   expect(stage.service.plane.isAlive('2')).toBe(true);
 });
 
-// `inputs.test.ts` shows which names are rejected.
 test('create-key can export the key to any variable that does not control later steps', async (context) => {
   const stage = await setStage(context, { oneJob: true });
   for (const name of 'DB_API_KEY PGPASSWORD KEY _key db_key2 MY_PATH XGITHUB_TOKEN TF_VAR_db_key'.split(' ')) {
@@ -104,7 +102,6 @@ test.for([
   const listed = (name: string) => Array.from({ length: count }, (_, index) => ({ id: index + 10, name }));
   const { main, paths } = await runAfterFailedCreates(context, 1, listed);
   expect(main.conclusion).toBe(conclusion);
-  // It holds the id of each.
   expect(main.state['key']?.length).toBeLessThan(32_000);
   if (conclusion === 'failure') expect(errorOf(main)).toMatch(/101 keys are named shop-run.*may have been created/s);
   expect(paths).toHaveLength(conclusion === 'failure' ? 2 : 103);
@@ -150,7 +147,6 @@ test.for([423, 429])('create-key retries a %i after its Retry-After, without a s
   expect(stage.service.plane.aliveKeys(main.outputs['key-name'])).toHaveLength(1);
 });
 
-// `http.test.ts` shows what else the error says, and when the request is sent again.
 test.for<[what: string, faults: readonly FaultRule[], inputs: Inputs, message: RegExp]>([
   ['the response is 400', [onCreate(status(400))], {}, /The service says 400\./],
   ['the response is 409', [onCreate(status(409))], {}, /The service says 409\./],
@@ -166,7 +162,6 @@ test.for<[what: string, faults: readonly FaultRule[], inputs: Inputs, message: R
   await expectIdlePost(stage, main);
 });
 
-/** It is in a response that no step can use. */
 const secret = 'a-secret-that-nobody-may-see';
 const withBody = (body: string): Fault => status(200, { body, done: 'now' });
 const asText = (key: unknown) => JSON.stringify({ id: 5, key });
@@ -248,7 +243,6 @@ test.for<[what: string, rules: FaultRule[], message: RegExp, requests: string, i
   ['a key cannot be revoked', [onCreate(lost), onDelete(rejected)], /Could not revoke key \d+: .*403/, revoked],
   ['the list is incomplete', [onCreate(lost), onList(announcesMore)], /announces another page/, 'create list'],
   ['a 503 asks to wait beyond the deadline', [onCreate(retryAfter(503, 3_600))], /wait 1h, but only 10m/, 'create'],
-  // The first may still take effect.
   ['the retry is rejected', [onCreate(never), onCreate(status(403), { nth: 2 })], /403/, 'create list create'],
   ['the deadline ends the create', [onCreate(hang)], /Timed out after 3s/, 'create', short],
   ['the deadline ends the search', [onCreate(lost), onList(hang)], /Timed out after 3s/, 'create list', short],

@@ -44,7 +44,6 @@ function expectRevoked({ post, left, requests, made, service }: FinishedJob, dou
   expect(requests.filter((request) => /unknown|other/.test(request))).toEqual([]);
 }
 
-/** A job that ends as `expectRevoked` says. */
 async function runRevoked(context: TestContext, plan: JobPlan): Promise<FinishedJob> {
   const job = await runJob(context, plan);
   expectRevoked(job);
@@ -547,7 +546,6 @@ test.for<[what: string, plan: JobPlan, fault: Fault, left: 0 | 1]>([
   ['second of two keys if the first gets a 500', killed, status(500), 0],
 ])('post revokes the %s', async ([, plan, fault, left], context) => {
   const beforePost = (stage: KeyStage) => {
-    // As by a proxy that sends the request twice.
     addStray(stage);
     stage.service.faults.add({ path: `/api_keys/${stage.made()[left]?.id}`, fault });
   };
@@ -631,7 +629,6 @@ test.for([
   expect(job.post.output + JSON.stringify(job.service.requests)).not.toContain(key);
   if (doubts.length > 0) expect(job.post.summary).toMatch(/^### ⚠️/);
   if (plan.duringMain === undefined || name.startsWith('the parent key')) return expectRevoked(job, doubts);
-  // Post has no key to search with.
   expect(job.requests).toEqual([]);
   expectFailed(job, new RegExp(mintedOf(job).name));
   expect(job.post.summary).toContain(mintedOf(job).name);

@@ -102,7 +102,6 @@ test('revoke-key succeeds if it finds no key, and says that each was revoked bef
   expectEnd(await revoke({ 'key-id': [...gone, ...revoked].join() }), 'revoked', { revoked, gone });
 });
 
-// `test/unit/keys/revocation.test.ts` shows what else is no proof.
 test.for([
   [200, ''],
   [200, '{"deleted":true}'],
@@ -160,7 +159,6 @@ describe.for(['revoke-key', 'sweep-keys'] as const)('%s with several keys', (mod
     const faults = [
       { path: '/api_keys/3', fault: status(403) },
       { path: '/api_keys/5', fault: status(503) },
-      // As if another step revoked it meanwhile.
       { path: '/api_keys/6', fault: status(404, { done: 'now' }) },
     ];
     // Six are revoked at a time, so the others begin after the first failure.
@@ -221,7 +219,6 @@ test('after 100 failures, revoke-key shortens its error but not kept-key-ids', a
   expect(errorOf(result)).toMatch(/100 of 100 keys.*95 more/);
 });
 
-// `http.test.ts` shows that a 429 for one key delays the others, and that it is retried until the deadline.
 test('revoke-key sends no more requests after a 429 with a Retry-After beyond the deadline', async (context) => {
   const faults = [{ path: '/api_keys/2', fault: retryAfter(429, 3_600) }];
   const { ids, revoke, times } = await setKeys(context, 20, { faults, trip: () => 20 });

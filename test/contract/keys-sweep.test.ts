@@ -15,7 +15,6 @@ staged('a sweep revokes only keys of runs that are completed, re-run or not foun
   runs.set('11', completed);
   runs.set('14', { attempt: 2, isCompleted: false });
   runs.set('15', running);
-  // The sweep knows better: it runs in attempt 3.
   runs.set(ownRun, { attempt: 9, isCompleted: true });
   const revoked = [addKey('11'), addKey('11'), addKey('13'), addKey('14'), addKey(ownRun, { attempt: 2 })];
   const kept = [addKey('14', { attempt: 2 }), addKey('15'), ...[3, 4].map((attempt) => addKey(ownRun, { attempt }))];
@@ -78,7 +77,6 @@ staged.for<[which: string, shown: string, minAge: number, attempt: number, run: 
   expect(warningsOf(result)).toHaveLength(shown === 'cannot be read' ? 1 : 0);
 });
 
-// `test/unit/keys/key-name.test.ts` changes names at every place.
 staged('a sweep ignores keys whose names differ slightly from those of this repository', async ({ stage }) => {
   const others = [
     repositoryFingerprint('https://github.com', '12345678'),
@@ -160,7 +158,6 @@ staged.for([
   expect(decisions(dry)).toEqual(decisions(wet));
 });
 
-// `keys-revoke.test.ts` shows a sweep in which a revocation fails, or that a cancel or the deadline ends.
 test.for([1, 2])('a sweep revokes the keys on an incomplete list, and warns (list %i of 2)', async (nth, context) => {
   const body = JSON.stringify([{ id: 5, name }]);
   const respond = (path: string, n: number) => {

@@ -37,7 +37,6 @@ const numbered = ({ record }: List, count: number) => Array.from({ length: count
 
 type Respond = NonNullable<StageOptions['respond']> | string;
 
-/** Lists what a service responds whose bodies the test writes. */
 async function read(context: TestContext, { mode }: List, respond: Respond, inputs: Inputs = {}) {
   const stage = await setStage(context, { respond: typeof respond === 'string' ? () => respond : respond });
   const result = await stage.runMode(mode, { ...requiredInputs[mode], ...inputs }, { debug: true });
@@ -60,7 +59,6 @@ function expectListed(result: StepResult, { mode, noun }: List, records: readonl
   expect(file).toContain(`,"${noun}s":${recordsText}}\n`);
 }
 
-/** An error, and nothing that looks like a list. */
 function expectError(result: StepResult, { noun }: List, message: string | RegExp): void {
   expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'error' } });
   expect(result.outputs).not.toHaveProperty('count');
@@ -88,7 +86,6 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
     expect(paths).toEqual([list.path]);
   });
 
-  // A sign that there are more records that no request returns.
   const announced = { 'content-type': 'application/json', link: '<https://control.test/v2/more>; rel="next"' };
   const missing = `The list of ${noun}s is incomplete: the response announces another page (header link).`;
   test.for([
@@ -125,7 +122,6 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
     const where = noun === 'operation' ? ' in project p' : '';
     const found = `Found 7 ${noun}s${where}: ${named.join('; ')}; and 2 more. With “fail-on: match”`;
     expect(errorOf(result)).toContain(found);
-    // The table of the summary names them all.
     expect(result.summary).toContain('<p>With <code>fail-on: match</code>, this fails the step. ');
     expect(result.summary.split(`${records[4]?.['id']}<`)).toHaveLength(2);
     expect(errorOf(result)).not.toMatch(/eu\.db\.example|203\.0\.113/);
@@ -161,7 +157,6 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
     const [one, two, three, again] = [record(1), record(2), record(3), record(2, { seen: 'again' })];
     const respond = (_: string, n: number) => (n === 1 ? body([one, two, again], 'c') : body([again, three]));
     const { result } = await read(context, list, respond);
-    // Keys have no pages.
     expectListed(result, list, list === keys ? [one, again] : [one, two, three]);
     expect(warningsOf(result)).toEqual([]);
   });
@@ -369,7 +364,6 @@ test.for([
     expect(idsOf(result, operations)).toEqual(ids.slice(0, count));
     expect(result.outputs['operation-id']).toBe(count === 0 ? '' : ids[0]);
     expect(stage.paths()).toHaveLength(requests);
-    // The other warning is about the clock.
     expect(warningsOf(result)).toHaveLength(warnings + Math.sign(Math.abs(ahead)));
   }
 });
@@ -383,7 +377,6 @@ test('`list-operations` reads pages until `limit` operations match the filter', 
   const run = (more: Inputs) => stage.runMode('list-operations', { ...inputs, ...more });
   const found = async (more: Inputs) => idsOf(await run(more), operations);
   expect(await found({ limit: '1' })).toEqual([newer]);
-  // One page more, for the warning.
   expect(stage.paths()).toHaveLength(2);
   expect(await found({ limit: '2' })).toEqual([newer, older]);
   expect(await found({ since: '9h' })).toEqual([newer]);
@@ -457,7 +450,6 @@ test('`list-projects` puts each project into one shard, and keeps it there when 
   }
 });
 
-// `test/unit/modes/list/projects.test.ts` shows how ids are split into batches.
 test('`list-projects` applies filter, limit, max-batches and fail-on within the shard', async (context) => {
   const text = projects.body(numbered(projects, 40));
   const inShard = async (inputs: Inputs) => (await read(context, projects, text, { shard: '2/2', ...inputs })).result;

@@ -12,7 +12,6 @@ const platforms = [
   { platform: 'Linux', sizeOf: (text: string) => Buffer.byteLength(text), max: 100 * 1024 - 1, limit: '100 KiB' },
   { platform: 'Windows', sizeOf: (text: string) => text.length, max: 31_999, limit: '32,000 UTF-16 units' },
 ] as const;
-/** UTF-16 units of all outputs. */
 const maxUnits = 400 * 1024 - 1;
 
 async function run(context: TestContext, mode: string, body: string, inputs?: Inputs) {

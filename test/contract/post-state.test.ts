@@ -164,7 +164,6 @@ type Row = [invalid: string, changes: readonly Change[]];
 const wrong = (part: string, ...values: unknown[]): Row => [part, values.map((value) => ({ [part]: value }))];
 const key = (id: unknown, secret: unknown = 'minted-0123456789') => ({ id, secret });
 const url = 'https://control.test/v2';
-// `inputs.test.ts` has more URLs, and `test/unit/keys/key-name.test.ts` more names.
 test.for<Row>([
   wrong('baseUrl', undefined, 'control.test', 'http://control.test/v2', 'https://u@control.test', `${url}#x`, [url]),
   wrong('name', undefined, 'console'),

@@ -11,7 +11,6 @@ import type { StepResult } from '../runner/step.js';
 
 const two = 'b17f8772-1877-4da9-a939-3a3ae62d1d8d';
 
-/** Every operation has finished. */
 const respond = (path: string) => `{"operation":{"id":"${path.split('/').at(-1)}","status":"finished"}}`;
 
 function write({ folder }: Stage, bytes: string | Uint8Array): Inputs {
@@ -85,7 +84,6 @@ staged.for<readonly [what: string, text: string, message: RegExp]>([
   ['another project.id', `{${operations},"project":{"id":"hunter2"}}`, /another project \(`project\.id`\)/],
 ])('a response-file with %s is rejected, and none of its values is shown', async ([, body, message], { stage }) => {
   const result = await rejectInputs(stage, 'wait-operation', write(stage, body));
-  // The message shortens a long path.
   expect(errorOf(result)).toMatch(/^Bad input: response-file: “[^”]+” /);
   expect(errorOf(result)).toMatch(message);
   expect(shown(result)).not.toContain('hunter2');

@@ -11,7 +11,6 @@ import type { StepResult } from '../runner/step.js';
 // With characters that JSON, URLs, HTML and the runner's commands escape, and longer than any text that is printed.
 const key = `ctl_${'Zq7/Wm+4"Lk&9%Xs<2\\Vb'.repeat(6)}_end=`;
 
-/** The mask is the first line, and no piece of the key is anywhere else. */
 function expectHidden(result: StepResult): void {
   expect(result.stdout.split('\n')[0]).toBe(`::add-mask::${key.replaceAll('%', '%25')}`);
   expect(secretsShown([result], { minted: [], others: [key] })).toEqual([]);

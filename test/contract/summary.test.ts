@@ -5,10 +5,8 @@ import { minute, second } from '../kit/times.js';
 import { ended, expectAllEnd, expectEnd, failed, fails, forever, many, meets, patient, runs } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
-/** When each step starts. */
 const now = Date.UTC(2024, 0, 1);
 
-/** The cells of each row, as text. */
 function tableOf({ summary }: StepResult): string[][] {
   const rows = summary.match(/<tr>.*?<\/tr>/gs) ?? [];
   const text = (cell: string) => cell.replace(/<[^>]*>/g, '').replaceAll('&nbsp;', ' ');

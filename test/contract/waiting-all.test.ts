@@ -18,7 +18,6 @@ const oneFinished = { status: 'finished', count: 1 };
 const slow100 = { projects: 100, faults: [{ fault: delay(150) }] };
 const firstMeets = (fault: Fault) => ({ faults: [{ nth: 1, fault }] });
 
-/** An operation in each of so many projects. */
 function oneEach(count: number, plan: OperationPlan): WaitPlan[] {
   return Array.from({ length: count }, (_, project) => ({ ...plan, project }));
 }
@@ -38,14 +37,12 @@ function withFaults(projects: number, faultsOf: (project: number) => Rule | read
 const failSecond = (fault: Fault, which: Partial<Rule> = {}) =>
   withFaults(2, (project) => (project === 1 ? { fault, ...which } : []));
 
-/** As `failSecond`, after so long. */
 function failSecondLater(ms: number, fault: Fault) {
   return { projects: 2, before: (stage: Stage) => stage.after(ms, () => failSecond(fault).before(stage)) };
 }
 
 const idsOf = ({ outputs }: StepResult): string[] => JSON.parse(outputs['operation-ids'] ?? '');
 
-/** How many requests each poll took. */
 function requestsOfPolls({ times }: Stage): number[] {
   return [...new Set(times())].map((time) => times().filter((other) => other === time).length);
 }
@@ -556,7 +553,6 @@ test('the step fails if an operation first matches the filter when it fails', as
 test('a read that proves the last project idle is not repeated, even if it took more than 10 s', async (context) => {
   const plans = many(250, { ...ended, ageMs: 30 * second });
   const options = { faults: [onOperations(delay(4_500), { from: 4 })] };
-  // Two reads of three pages and an empty one.
   await expectAllEnd(context, { ...nothing, requests: 8 }, plans, {}, options);
 });
 
@@ -624,7 +620,6 @@ test('the error of a timeout names an idle project that could not be read again 
 });
 
 test('to confirm that a project is idle, the step waits for the Retry-After of its list', async (context) => {
-  // The operation ends meanwhile, as single requests show.
   const faults = [onOperations(retryAfter(503, 20), { nth: 3 })];
   const { times } = await expectAllEnd(context, oneFinished, [runs(3)], every('1s'), { faults });
   const [last = 0, ...before] = times().reverse();

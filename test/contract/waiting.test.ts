@@ -9,7 +9,6 @@ import { all, ended, every, expectEnd, failed, fails, forever, many, meets, pati
 
 const seeds = [1, 2, 3, 4, 5];
 const missing: OperationPlan = { ...forever, appearsAfterMs: Number.POSITIVE_INFINITY };
-/** Of sums of milliseconds with fractions. */
 const rounding = 0.01;
 
 const failing: readonly Fault[] = [
@@ -19,7 +18,6 @@ const failing: readonly Fault[] = [
   { kind: 'drip', intervalMs: second },
 ];
 
-/** What a step waits for. */
 const targets = Object.entries<Inputs>({ 'one id': {}, 'operation-id: all': all });
 
 test.for<[first: string, then: string, end: string, verdict: string, ...warnings: string[]]>([
@@ -115,7 +113,6 @@ for (const [what, inputs] of targets)
     // Of `all`, the list and single requests may fail and recover in turn.
     if (inputs === all) return;
     expect(result.log.match(/The service is responding again/g)).toHaveLength(1);
-    // A truncated body has another length each time.
     if (fault !== truncated) expect(result.log.match(/Poll failed, will retry/g)).toHaveLength(2);
   });
 

@@ -38,7 +38,6 @@ export function fileOf(result: StepResult): { readonly decisions: readonly Reado
   return JSON.parse(resultFileOf(result));
 }
 
-/** A success with one warning: why runs could not be looked up, and what to check. */
 export function expectWarned(result: StepResult, revoked: readonly string[], kept: readonly string[], why: RegExp) {
   expectSwept(result, 'ok', { revoked, kept });
   expect(warningsOf(result)).toEqual([expect.stringMatching(why)]);

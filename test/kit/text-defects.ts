@@ -2,7 +2,6 @@ import type { StepResult } from '../runner/step.js';
 
 const ownCommands = ['add-mask', 'debug', 'error', 'warning', 'notice'];
 const invisible = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
-/** Words of an exception that nobody expected. */
 const exceptionWords =
   /ended without a result|\(a bug in this action\)|is not a function|is not iterable|Cannot (read|convert)|call stack|Invalid string|malformed|out of range|\[object |\bat \S+ \(|:\d+:\d+\)/;
 /** More of the long attack than is shown of any text. */

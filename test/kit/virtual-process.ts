@@ -34,7 +34,6 @@ export function startVirtualProcess(options: VirtualProcessOptions) {
   function kill(exit: VirtualExit = 'killed'): void {
     if (isOver) return;
     isOver = true;
-    // Its sockets close with it.
     for (const giveUp of pending) giveUp();
     resolve(exit);
   }
@@ -81,7 +80,6 @@ export function startVirtualProcess(options: VirtualProcessOptions) {
     cancellation,
     clock: {
       now: () => clock.now() - startedAt,
-      // As Date.now(), without fractions.
       epochMs: () => Math.floor(clock.epochMs() + clockAheadMs),
       schedule: (time, call) => clock.schedule(notBefore(time, startedAt), () => guard(call)),
       turn: () => clock.turn(),

@@ -21,7 +21,6 @@ export function spawnVirtual(
     work: part === 'main' ? mainWork(runs) : postWork(env),
     toolkit: createToolkit(env, (text) => onData('stdout', Buffer.from(`${text}\n`))),
     environment: env,
-    // Longer than any timeout of an input.
     limitMs: 25 * 86_400_000,
   });
   const ended = host.clock.run(running.ended).then((exit) => {
@@ -46,7 +45,6 @@ export function postWork(env: ChildOptions['env']): Work {
   const saved = env[`STATE_${postStateName}`] ?? '';
   const step = new PostStep();
   return {
-    // As src/post.ts.
     run: (world) => (saved === '' || saved === nothingToRevoke ? Promise.resolve(true) : step.run(world)),
     reportError: (error, world) => step.reportError(error, world),
   };

@@ -8,11 +8,9 @@ import { second } from './times.js';
 export const forever: OperationPlan = { lengthMs: Number.POSITIVE_INFINITY };
 export const ended: OperationPlan = { lengthMs: 0 };
 export const failed: OperationPlan = { lengthMs: 0, outcome: 'failed' };
-/** So many seconds. */
 export const runs = (seconds: number): OperationPlan => ({ lengthMs: seconds * second });
 export const fails = (seconds: number): OperationPlan => ({ ...runs(seconds), outcome: 'failed' });
 export const all = { 'operation-id': 'all' };
-/** To the end of each operation. */
 export const patient = { 'fail-fast': 'false' };
 
 export const every = (pause: string) => ({ 'poll-interval': pause });
@@ -20,7 +18,6 @@ export const every = (pause: string) => ({ 'poll-interval': pause });
 export interface WaitPlan extends OperationPlan {
   readonly project?: number;
   readonly startsAfterMs?: number;
-  /** Of the single requests for it. */
   readonly faults?: readonly FaultRule[];
 }
 

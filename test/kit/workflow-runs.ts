@@ -4,7 +4,6 @@ import { CancelledError } from '../../src/time/deadline.js';
 /** A run as GitHub shows it, no such run, no response at all, or why the lookup failed. */
 export type KnownRun = RunState | 'gone' | 'hangs' | LookupFailure | Error;
 
-/** The run of the steps that a stage starts. */
 export const ownRun = '9876543210';
 
 /** GitHub as a sweep sees it: workflow runs by their id. An unknown run is gone. */

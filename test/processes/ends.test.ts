@@ -58,7 +58,6 @@ test.concurrent.for([
   expect(warningsOf(result)).toEqual([expect.stringMatching(/summary/i)]);
 });
 
-/** A Node that starts after this command of bash. */
 function nodeAfter({ folder }: Stage, command: string) {
   const node = join(folder, 'node-in-bash');
   const file = process.env['NODE_OF_BUNDLE'] ?? process.execPath;

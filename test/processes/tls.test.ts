@@ -10,7 +10,6 @@ import type { StepResult } from '../runner/step.js';
 
 const trusting = { NODE_EXTRA_CA_CERTS: authorityFile };
 
-// No file and line of a library's source.
 const wrongScheme = /GET \/v2\/projects: (?!.*\.c:\d).{10}.*base-url/;
 test.concurrent.for<[what: string, tls: typeof good | undefined, url: string, reason: RegExp]>([
   ['a certificate that has expired', expired, 'https://HOST', /certificate of the service has expired/],
@@ -84,7 +83,6 @@ test.concurrent.for(['directly', 'through a proxy'])(
     const github = await startControlPlane({ tls: good });
     context.onTestFinished(() => github.close());
     const proxy = await startProxy(context, Number(new URL(github.baseUrl).port));
-    // No proxy is used for the own machine.
     const GITHUB_API_URL = way === 'directly' ? github.baseUrl : 'https://control.test';
     const env = { ...careless, https_proxy: proxyUrl(proxy), GITHUB_API_URL };
     const result = await stage.sweep({}, { ...options, env });

@@ -1,4 +1,3 @@
-/** A workflow command as it was found in a line. */
 export type Command = NonNullable<ReturnType<typeof parseCommand>>;
 
 // The order of escapes matters: `%25` comes last, or `%250A` would turn into a line break.

@@ -10,7 +10,6 @@ export class Job {
   readonly temp = join(this.root, 'temp');
   readonly workspace = join(this.root, 'workspace');
   readonly masker = new Masker();
-  /** From GITHUB_ENV. */
   readonly env: Record<string, string> = {};
 
   constructor() {

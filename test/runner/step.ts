@@ -110,7 +110,6 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
       stdout,
       stderr,
       output: stdout + stderr,
-      /** Of both, in order of arrival. */
       lines,
       /** As a user sees it: masked, and commands carried out. */
       log: log.lines.map((line) => `${line}\n`).join(''),
@@ -144,7 +143,6 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
       const tooEarly = done.then(({ output }) => {
         throw new Error(`the step ended too early; its output:\n${output}`);
       });
-      // Later the step ends, and nothing waits for this promise.
       tooEarly.catch(() => {});
       return Promise.race([event, tooEarly]);
     },

@@ -22,12 +22,10 @@ export class Chance {
     return min + this.below(max - min + 1);
   }
 
-  /** One of a list that has some. */
   pick<const T>(choices: readonly T[]): T {
     return choices[this.below(choices.length)] as T;
   }
 
-  /** One, or none. */
   sometimes<T>(chance: number, make: () => T): T[] {
     return this.odds(chance) ? [make()] : [];
   }

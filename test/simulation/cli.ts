@@ -39,7 +39,6 @@ process.once('exit', () => rmSync(temp, { recursive: true }));
 
 process.exitCode = (runs === 1 ? showRun(await simulate(seed, temp)) : await simulateMany()) ? 0 : 1;
 
-/** On several threads. Counts the runs that reach each cell. */
 async function simulateMany(): Promise<boolean> {
   console.log(`Seeds ${seed} to ${seed + runs - 1}, ${workers} workers.`);
   const counts = new Map<string, number>();

@@ -35,6 +35,5 @@ export interface GitHubRun {
 
 export type Plan = ReturnType<typeof drawPlan>['plan'];
 
-/** The workflow run of the steps. */
 export const ownRun = '7700';
 export const githubToken = 'ghs_tokenOfTheJobThatNobodyMaySee';

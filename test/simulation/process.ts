@@ -101,7 +101,6 @@ export async function runProcess(
   return record;
 }
 
-/** Milliseconds. */
 export function timeoutOf(part: ProcessRecord['part'], { timeoutMs, requestTimeoutMs }: StepPlan): number {
   return part === 'post' ? postTimeout : timeoutMs || 30 * requestTimeoutMs;
 }

@@ -28,22 +28,18 @@ export function sentRequest(n: number, at: number, { method, url, headers, body 
     /** Empty if the service closed the connection before it read the body. */
     body,
     endpoint: endpointOf(method, path),
-    /** The path without the cursor. */
     list: url.pathname,
     hasCursor: url.searchParams.has('cursor'),
     projectId: /\/projects\/([^/?]+)/.exec(path)?.[1],
-    /** Of the key, if this is a DELETE. */
     deletedId: method === 'DELETE' ? /\/api_keys\/(\d+)$/.exec(path)?.[1] : undefined,
     /** The service's own record of it, if it arrived. */
     arrived: undefined as Exchange | undefined,
     fault: undefined as Fault['kind'] | 'closed-on-arrival' | 'outage' | undefined,
     response: undefined as HttpResponse | undefined,
-    /** Why there is no response. */
     error: undefined as string | undefined,
     /** For all that the client can know. */
     mayHaveTakenEffect: true,
     endedAt: undefined as number | undefined,
-    /** 0 without a response. */
     get status(): number {
       return this.response?.status ?? 0;
     },
@@ -104,7 +100,6 @@ export function sentRequest(n: number, at: number, { method, url, headers, body 
       if (value === undefined) return undefined;
       return /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.parse(date);
     },
-    /** When its `Retry-After` ends. */
     get retryAt(): number {
       return (this.endedAt ?? 0) + (this.retryAfter ?? 0);
     },
@@ -190,7 +185,6 @@ export function stepRecord(plan: StepPlan, main: ProcessRecord, state: string, s
     /** The header with the key that main was given. */
     parent: `Bearer ${plan.inputs['api-key'] ?? plan.environment['CTL_API_KEY']}`,
     deadline: plan.timeoutMs === 0 ? Number.POSITIVE_INFINITY : main.startedAt + plan.timeoutMs,
-    /** The keys that it created. */
     get keys(): ApiKey[] {
       const creates = main.sent.filter(({ method, body }) => method === 'POST' && body !== '');
       const names = new Set(creates.map(({ body }) => JSON.parse(body).key_name));
@@ -204,7 +198,6 @@ export function stepRecord(plan: StepPlan, main: ProcessRecord, state: string, s
   };
 }
 
-/** A whole run, seen from outside. */
 export interface Run {
   readonly plan: Plan;
   readonly stage: Stage;

@@ -14,7 +14,6 @@ export const nameOfReused = 'of another tool';
 
 export type Stage = ReturnType<typeof createStage>;
 
-/** Of one process. */
 export interface Listener {
   readonly onRequest: (sent: SentRequest) => void;
   readonly onEnd: () => void;
@@ -107,7 +106,6 @@ export function createStage(
       return clock.now();
     },
     operation: (id: string) => operations.find((operation) => operation.id === id),
-    /** All of a project, newest first. */
     listedOperations: (projectId: string): readonly Operation[] | undefined =>
       plane.operationTimeline(projectId)?.page(undefined, Number.POSITIVE_INFINITY).items,
     start: (plan: OperationPlan & { readonly projectId: string }) => {

@@ -7,10 +7,8 @@ import { epoch } from './stage.js';
 
 // Facts of a run as the service knows them, and promises of the contract. Times are milliseconds of the run.
 
-/** The time of all of post. */
 export const postTimeout = 20_000;
 export const maxAmbiguousCreates = 5;
-/** Of one request. */
 export const maxAttempts = 5;
 /** How long new operations may be unlisted: an empty list is believed only then. */
 export const graceForUnlisted = 5_000;
@@ -98,7 +96,6 @@ export function isAliveAt(key: ApiKey, time: number): boolean {
 const hour = 3_600_000;
 
 export const fingerprintOf = (repositoryId: string) => repositoryFingerprint('https://github.com', repositoryId);
-/** Of the repository of all runs. */
 export const ownFingerprint = fingerprintOf('5');
 
 /** Whether this action made the key for this repository, and not to be kept. */

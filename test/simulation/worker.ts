@@ -3,12 +3,10 @@ import { cellsOf } from './coverage.js';
 import { violationsOf } from './invariants/index.js';
 import { simulate } from './simulate.js';
 
-/** One of `every` seeds. */
 export interface Share {
   readonly from: number;
   readonly end: number;
   readonly every: number;
-  /** A folder for the files of the runner. */
   readonly temp: string;
 }
 

@@ -6,7 +6,6 @@ import { expect, test } from 'vitest';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 
 async function problemsOf(path: string, text: string): Promise<string[]> {
-  // It remembers what it has parsed by its name.
   clearCache();
   const problems = await validate(TextDocument.create(`file:///${path}`, 'yaml', 1, text), {
     featureFlags: new FeatureFlags({ allowBackgroundSteps: true }),

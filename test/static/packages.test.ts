@@ -40,7 +40,6 @@ test.for(bundled)('the licence of %s (%s) allows bundling, and stands beside the
 
 // The lock file's own `hasInstallScript` is as good as the registry that it was made with.
 test('no package runs a script when it is installed', () => {
-  // Those for another platform are not installed.
   const installed = packages.map(([path]) => path).filter((path) => existsSync(path));
   const running = installed.filter((path) => {
     const { scripts = {} } = readJson(join(path, 'package.json'));

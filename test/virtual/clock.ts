@@ -29,7 +29,6 @@ export class VirtualClock implements Clock {
   async turn(): Promise<void> {}
 
   schedule(time: number, call: () => void): () => void {
-    // An infinite time never comes.
     if (time === Number.POSITIVE_INFINITY) return () => undefined;
     const appointments = this.#appointments;
     const appointment = { time: Math.max(time, this.#now), call };

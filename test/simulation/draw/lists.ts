@@ -4,7 +4,6 @@ import type { Fields } from '../record.js';
 import type { Stage } from '../stage.js';
 import { makeKey, revocation } from './keys.js';
 
-/** What a step is drawn for. */
 export interface Task {
   readonly timeoutMs: number;
   readonly startsAtMs: number;

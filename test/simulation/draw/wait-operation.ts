@@ -13,7 +13,6 @@ const countsByDefault = admitting('action!=suspend_compute\naction!=check_availa
 
 const actions = ['create_branch', 'create_branch', 'start_compute', 'suspend_compute', 'check_availability'];
 
-/** It often ends near the deadline. */
 function drawOperation(chance: Chance, timeoutMs: number, isGood = false): OperationPlan {
   const span = timeoutMs || 2_000;
   const lengthMs = chance.pick([
@@ -60,14 +59,12 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs }
   const plans = isHanging ? pair : chance.times(number, () => drawOperation(chance, timeoutMs, areGood));
   const operations = plans.map((plan) => stage.start({ projectId: chance.pick(projectIds), ...plan }));
   const hanging = isHanging ? operations.slice(0, 1) : [];
-  // It ended shortly before the step.
   if (sinceMs !== undefined && chance.odds(0.6)) {
     const ageMs = chance.below(sinceMs * 1.2) + 10;
     const outcome = chance.pick(['finished', 'failed', 'error', 'skipped']);
     stage.start({ projectId, ageMs, lengthMs: chance.below(10), outcome });
   }
   if (isCrowd) chance.times(210, () => plane.startOperation({ projectId, lengthMs: 0 }));
-  // A new copy shows it late.
   if (isAll && chance.odds(0.3))
     stage.start({ projectId, ageMs: chance.from(70_000, 900_000), lengthMs: 100, outcome: 'failed' });
   // An unusable record of another operation makes the list unusable.
@@ -97,11 +94,9 @@ export function drawWait(chance: Chance, stage: Stage, { timeoutMs, startsAtMs }
     expects: {
       mode: 'wait-operation' as const,
       ids: isAll ? ('all' as const) : ids,
-      /** One, if ids are given. */
       projectIds,
       failFast,
       filter: admits,
-      /** Only in a wait for all. */
       sinceMs,
       failOnEmpty,
     },

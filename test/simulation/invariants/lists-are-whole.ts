@@ -30,7 +30,6 @@ export function* listsAreWhole(step: StepRecord, run: Run): Generator<string> {
   }
 }
 
-/** In the result file of a step that succeeded. */
 function idsOf({ main, plan }: StepRecord): string[] | undefined {
   if (main.exit !== 0 || main.resultFile === undefined) return undefined;
   const result = parseJson(main.resultFile) as Record<string, { id: unknown }[]>;

@@ -3,7 +3,6 @@ import { excuses } from '../excuses.js';
 import type { ProcessRecord, Run, StepRecord } from '../record.js';
 import { creationOf, isAliveAt, postTimeout, revocationOf } from '../truth.js';
 
-/** A promise of the contract. */
 const exchangeTimeout = 5_000;
 const mintedIsRevokedIn = 4_000;
 const shortestReach = 1_500;

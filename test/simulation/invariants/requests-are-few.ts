@@ -61,7 +61,6 @@ function concurrencyOf(step: StepRecord): number {
   return mode === 'revoke-key' || mode === 'sweep-keys' ? 20 : Math.max(2, step.keys.length);
 }
 
-/** Of the time waited, the records and the pages. */
 function maxRequests({ stage }: Run, step: StepRecord, process: ProcessRecord): number {
   const { plane, operations } = stage;
   const { expects, inputs, timeoutMs } = step.plan;

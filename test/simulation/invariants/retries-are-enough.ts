@@ -49,7 +49,6 @@ function isUsable({ json, records }: SentRequest): boolean {
 }
 
 const graceForSilent = 30_000;
-/** No attempt begins later. */
 const lastAttempt = 60_000;
 const graceForNew = 5_000;
 const graceForSeen = 30_000;

@@ -9,7 +9,6 @@ const noWordForUsers = /defect|undefined|\[object|ended without a result/;
 /** Status and exit code agree. Each failure has one error, which says what to do. */
 export function* statusAgreesWithExit(step: StepRecord, { stage }: Run): Generator<string> {
   const { main, post, plan } = step;
-  // Also with a runner that rejects messages.
   if (main.exit === 1 && good.includes(main.status)) yield `a failed step has the status ${main.status}`;
   if (main.exit === 0 || main.exit === 1) {
     const isRejected = main.runnerFailed && plan.runnerFault?.kind !== 'summary';

@@ -6,7 +6,6 @@ import { defaults } from '../../../src/action/inputs/input-reader.js';
 const { inputs, outputs } = parse(readFileSync('action.yml', 'utf8'));
 
 test('action.yml and the code have the same inputs with the same defaults', () => {
-  // A bare true would be a boolean here, and not equal to the text.
   const declared = Object.entries<{ default?: unknown }>(inputs).map(([name, input]) => [name, input.default ?? '']);
   expect(Object.fromEntries(declared)).toEqual(defaults);
 });

@@ -33,7 +33,6 @@ test.each<[place: string, headers: HttpHeaders, body: Json]>([
 ])('the %s announces another page, as in %j %j', (place, headers, body) => {
   const missing = `the response announces another page (${place})`;
   expect(findMissing(body, headers)).toEqual({ missing, isUnavailable: false });
-  // Beside the documented cursor, no other one counts.
   expect(findMissing(body, headers, 'c').missing).toBeUndefined();
 });
 

@@ -4,7 +4,6 @@ import { seededRandom } from '../../../control-plane/random.js';
 import { makeKeyName, parseKeyName, repositoryFingerprint } from '../../../src/keys/key-name.js';
 
 const character = fc.constantFrom(...'0123456789abcdefghijklmnopqrstuvwxyz-');
-/** Labels that look like other parts of a name. */
 const misleading =
   'run1 a-run1-1 -run99-9- run1-1-abcdefghij-a - 0 kept a-kept1-1 -kept99-9- --------------------'.split(' ');
 const labels = fc.oneof(fc.string({ unit: character, minLength: 1, maxLength: 20 }), fc.constantFrom(...misleading));
@@ -18,7 +17,6 @@ const names = fc.tuple(labels, origins, fc.nat()).map(([label, origin, seed]) =>
   return { label, origin, name: makeKeyName(label, origin, seededRandom(seed)) };
 });
 
-/** Random numbers for the letters from `a` on. */
 function alphabet(n = 10.5): () => number {
   return () => n++ / 36;
 }

@@ -30,7 +30,6 @@ test.for<[status: string, record: JsonObject, scope: Partial<Scope>, place: stri
   ['failed', created(-60 * minute, 0), { ...late, nowMs: began + 6 * minute }, 'history'],
   ['failed', created(-60 * minute, 3 * minute + 1), late, 'failed-before'],
   ['finished', created(-1, 2_001), { ...late, seen: 'again' }, 'history'],
-  // With `since`.
   ['failed', created(-10 * minute, -9 * minute), since, 'awaited'],
   ['finished', created(-10 * minute), since, 'awaited'],
   ['finished', {}, since, 'awaited'],
