@@ -55,7 +55,7 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
   await publishLogAndSummary({ ...report, warnings: [...warnings, ...(report.warnings ?? [])] }, context);
   if (world.isReported()) return false;
   toolkit.output('status', report.status);
-  // The status is written before this state: if that fails, post revokes the key.
+  // The status is written first. If that fails, this state is not saved, so post revokes the key.
   if (stateAfterOutputs !== undefined) services.savePostState(stateAfterOutputs);
   return report.succeeded;
 }

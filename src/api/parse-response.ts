@@ -58,7 +58,7 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
     return decode(body, response);
   } catch (error) {
     if (!(error instanceof UnexpectedShapeError)) throw error;
-    // Without an `error`, a repeated GET gets the same response. A repeated POST creates another key, so its response differs.
+    // A GET is repeated only if its body has an `error`: otherwise the response would be the same. A POST creates another key.
     if (request.method !== 'GET' || !hasError(body))
       throw toError(`status ${status} with an unusable response: ${error.message}`, request.method === 'POST');
     const message = `status ${status} with an error in place of the data${serviceMessage(request, response)}`;

@@ -54,7 +54,7 @@ test.concurrent.for([
   },
 );
 
-test.concurrent('the post steps of a job revoke its keys in reverse order, each with the key itself', async (context) => {
+test.concurrent('the post steps of a job run in reverse order, and each uses the key that it revokes', async (context) => {
   const { service, run } = await setStage(context);
   const steps = ['first', 'second', 'third'];
 

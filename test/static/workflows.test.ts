@@ -146,7 +146,7 @@ test.for([
   expect(order).toEqual([...checks, 'secrets.', 'gh release verify', 'move-major']);
 });
 
-test('each check that main requires is a job, and the job CI depends on all other jobs of its workflow', () => {
+test('each check that the branch main requires is a job, and the job “CI” needs all other jobs', () => {
   const { rules } = JSON.parse(readFileSync('.github/rulesets/main.json', 'utf8'));
   const { parameters } = rules.find(({ type = '' }) => type === 'required_status_checks');
   const names = parameters.required_status_checks.map(({ context = '' }) => context);

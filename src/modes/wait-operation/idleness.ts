@@ -162,7 +162,7 @@ export class Idleness {
     const reachBackTo = (some: readonly Operation[], timeMs: number) => some.some((one) => createdAt(one) < timeMs);
     // If the clock of a replica is ahead, a new operation can look old. So only operations of the read before can end a read.
     const known = records.filter(({ id }) => this.#latestIds.has(id));
-    // The first read left out older operations, so none of them is known. A later read need not go back that far.
+    // The first read stopped before the older operations. A later read need not go back further than the first one did.
     const isBehindCut = this.cutAfter !== undefined && reachBackTo(records, this.#oldestMs - overlap);
     if (!this.isFirstRead) return isBehindCut || reachBackTo(known, this.#serviceTimeAt(this.#completeFrom) - overlap);
     const sinceMs = this.#sinceMs;

@@ -21,7 +21,7 @@ export const recentFailureAge = 300_000;
 export const maxConcurrentRequests = 12;
 /** If a project has more pending operations than this, reads of its list replace single requests. */
 export const maxPolledSingly = 2;
-/** A poll reads further pages while they lack more pending operations than this. It requests the rest singly. */
+/** A poll reads further pages while more pending operations than this have not appeared. It requests the rest singly. */
 export const maxSingle = 20;
 /** Maximum number of pages that one poll reads to find pending operations. */
 export const maxPages = 10;

@@ -140,7 +140,7 @@ class Waiter {
     const end = settledEnd(this.#projects, this.settings);
     if (end === undefined) return;
     const isFirstFailure = this.settings.failFast && end !== 'finished' && end !== 'empty';
-    // Another response may still show that an operation has failed.
+    // The last poll does not end yet, because another response may still show that an operation has failed.
     if (this.#isLastPoll && !(this.settings.failFast && end === 'failed')) return;
     // A project that has been idle for long may have become busy.
     if (!isFirstFailure && this.#expireOldReads()) void this.#polls.start('early');

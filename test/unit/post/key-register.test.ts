@@ -23,7 +23,7 @@ function setUp(isYoung: boolean) {
   return { clock, register, key, checkBy };
 }
 
-test('a key that was found in a list counts as new, however old its record is, so one list without it is no proof', () => {
+test('one list without a key is no proof if an earlier list had the key, however old its record is', () => {
   const { register } = setUp(false);
   register.update(listOf({ 8: 'shop-key' }, 0), 0);
   const found = register.pending.find(({ id }) => id === '8');
