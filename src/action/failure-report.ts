@@ -13,8 +13,9 @@ export function errorReport(error: unknown): StepReport {
   if (error instanceof BadInputs) return { ...report('Bad input', message), outputs: error.outputs };
   const unread = `${message}. The step completed, but later steps cannot read its result. Check the runner's disk, then re-run the job.`;
   if (error instanceof ResultFileError) return report('Could not write the result file', unread);
-  const unexpected = `The step ended without a result: ${message}. The step may have completed part of its work. If it created a key, the post step revokes that key. Please report this as a bug in this action, unless the runner caused it.`;
-  return report('No result', unexpected);
+  const advice =
+    'The step may have completed part of its work. If it created a key, the post step revokes that key. Please report this as a bug in this action, unless the runner caused it.';
+  return report('No result', sentences(`The step ended without a result: ${message}`, advice));
 }
 
 /** Reports an error that ended a mode. Rethrows an unexpected error, because that is a bug in the action. */

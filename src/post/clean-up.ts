@@ -69,7 +69,7 @@ export async function cleanUp(
     /** Ids of keys that may still be valid. */
     unconfirmed,
     /** True if an unconfirmed id may belong to another key by now. */
-    mayBeOthers: unconfirmed.some((id) => register.mayBeOthers(id)),
+    mayBeOthers: unconfirmed.some((id) => register.mayBelongToOther(id)),
     /** True if a key with an unknown id may still be valid. */
     mayHaveStrayKey: isStrayLeft,
     /** The reason why a key may still be valid. Undefined if all keys are confirmed to be gone. */
@@ -166,7 +166,7 @@ function revokeMinted(
     // By now the id may belong to another key, which must not be revoked. So the list is read first.
     const listed = await isListed(revocation.key).catch(expectRequestError);
     if (listed === false) return undefined;
-    const isOthers = register.mayBeOthers(key.id);
+    const isOthers = register.mayBelongToOther(key.id);
     // After a 401, the key is probably gone, so nothing is revoked unless a list shows the key. After any other rejection, it is
     // probably valid. Then it is revoked by its id if no list comes in time. By now another key may have this id, but a key
     // that stays valid is worse.

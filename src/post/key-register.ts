@@ -26,7 +26,10 @@ const youngKeyMissing = 'the service does not find the key, but it is so new tha
 /** Limits the log lines, because a hostile service could list thousands of keys with this name. */
 const maxLogged = 20;
 
-/** The keys with the name that the main step chose. After a lost or wrong response, several keys can have this name. */
+/**
+ * The keys with the name that the main step chose. After a lost or wrong response, several keys can have this name. A key is
+ * listed, then missing, then gone. A list that shows it again makes it listed, unless its revocation is confirmed.
+ */
 export class KeyRegister {
   readonly #keys = new Map<string, CreatedKey>();
   /** The newest key with each id, from all lists so far. So a replica that lags cannot hide it. */
@@ -49,7 +52,7 @@ export class KeyRegister {
 
   /** The keys that a search revokes: none before the first list, because each id may belong to a different key by now. */
   get revocable(): readonly CreatedKey[] {
-    return this.pending.filter(({ id }) => this.#latest && id !== this.skipped && !this.mayBeOthers(id));
+    return this.pending.filter(({ id }) => this.#latest && id !== this.skipped && !this.mayBelongToOther(id));
   }
 
   get gone(): readonly CreatedKey[] {
@@ -97,7 +100,7 @@ export class KeyRegister {
   }
 
   /** True if the newest key with this id, or the key in the latest list, has another name. Then no DELETE may be sent. */
-  mayBeOthers(id: string): boolean {
+  mayBelongToOther(id: string): boolean {
     return this.#belongsToOther(id) || (this.#latest?.keys.get(id)?.name ?? this.name) !== this.name;
   }
 

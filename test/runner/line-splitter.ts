@@ -11,7 +11,6 @@ export class LineSplitter {
     this.#take(this.#decoder.decode(chunk, { stream: true }));
   }
 
-  /** Gives back the whole stream, as it was written. */
   end(): string {
     this.#take(this.#decoder.decode());
     if (this.#rest !== '') this.onLine(this.#rest.replace(/\r$/, ''));

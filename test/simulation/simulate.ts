@@ -21,7 +21,6 @@ export async function simulate(seed: number, temp: string): Promise<Run> {
   return { plan, stage, steps: await clock.run(play(plan, stage, run, lateRequestsMs)) };
 }
 
-/** Runs all jobs at the same time, and lets the outside events happen. */
 export async function play(plan: Plan, stage: Stage, run: RunPart, restMs: number): Promise<StepRecord[]> {
   for (const { atMs, run: act } of plan.jobs.flat().flatMap(({ events }) => events))
     stage.clock.schedule(atMs, () => act(stage));

@@ -133,7 +133,6 @@ export function createStage(
     },
     /** Known as soon as the request has arrived. */
     faultOf: (sent: SentRequest) => sent.fault ?? arrivalOf(sent)?.fault,
-    /** A virtual connection for one process. */
     connect: (ofProcess: VirtualClock, { onRequest, onEnd }: Listener): SendRequest => {
       const network = virtualNetwork(exchanges, ofProcess, () => tripMs);
       const send = async (request: HttpRequest, sent: SentRequest, onCancel: OnCancel): Promise<HttpResponse> => {

@@ -4,5 +4,4 @@ import { silent } from './silent.js';
 
 const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'a-parent-key', requestTimeout: 30_000 };
 
-/** The control API of a service that responds like this. */
 export const apiBy = (exchange: Exchange): ControlApi => new ControlApi({ ...access, exchange, log: silent });

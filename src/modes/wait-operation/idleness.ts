@@ -56,7 +56,7 @@ export class Idleness {
   #beganMs = Number.POSITIVE_INFINITY;
   /** The start of the latest complete read, if it showed nothing pending. Otherwise `never`. */
   #idleFrom = never;
-  /** Until this time, the list may lack a new operation. */
+  /** Until this time, the list may lack a new operation. With `timeout: 0` it stays 0, so the first read is proof. */
   #graceEndsAt = 0;
   /** Only a complete read that began at this time or later proves that the project is idle. */
   #provenFrom = 0;
@@ -132,6 +132,7 @@ export class Idleness {
     if (missing !== undefined) throw new UnreadableList(incomplete);
     // The read is complete, but `ProjectPoller` reads further pages to find pending operations.
     if (this.#read === undefined) return true;
+    // `pages` has already added the ids of this page.
     const { began, seenIds } = this.#read;
     const showsPending = this.#read.showsPending || records.some(({ id }) => this.pendingIds.has(id));
     // Something is pending, so no earlier read proves anything.

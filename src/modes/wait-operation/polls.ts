@@ -6,7 +6,7 @@ import type { PollKind } from './poll-failures.js';
 import type { ProjectPoller } from './project-poller.js';
 
 /** If no request ends for this long, and for twice the usual time, the next poll starts. It does not wait for open requests. */
-const minPatience = 500;
+const minSilence = 500;
 
 /** The final poll may take this many times as long as a usual poll. */
 const safetyFactor = 1.25;
@@ -96,7 +96,7 @@ export class Polls {
     const ended = this.start(kind).then(() => true);
     for (;;) {
       const lastActive = Math.max(began, this.#changedAt, this.#now + this.pace.heldFor);
-      const patience = Math.max(minPatience, 2 * this.#usualMs);
+      const patience = Math.max(minSilence, 2 * this.#usualMs);
       const untilSilent = lastActive + patience - this.#now;
       if (untilSilent <= 0 && this.projects.some(({ hasWork }) => hasWork)) return;
       if (await this.deadline.raceFor(untilSilent > 0 ? untilSilent : patience, () => ended)) return;

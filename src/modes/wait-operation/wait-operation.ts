@@ -11,7 +11,7 @@ import type { WaitSettings } from './settings.js';
 import { isPending } from './tracked-operations.js';
 import { firstFailure, settledEnd, type WaitEnd, type WaitResult, waitResult } from './wait-result.js';
 
-/** A final poll begins this many milliseconds before the deadline for each group of 12 requests but the first. */
+/** For each group of 12 requests but the first, the final poll may begin this many milliseconds earlier (`startToEndBy`). */
 const leadPerGroup = 300;
 const maxLead = 2_400;
 /** Maximum number of final polls. The last of them begins at the deadline. */
@@ -62,8 +62,8 @@ class Waiter {
     const groups = Math.ceil(this.#leastRequests / maxConcurrentRequests);
     const lead = Math.min(Math.max(0, groups - 1) * leadPerGroup, maxLead, expiresAt / 2);
     // The deadline of all polls but the final one.
-    const earlier = new Deadline(clock, expiresAt - lead, this.#cancellation);
-    const pace = new Pace(earlier, random, pollInterval);
+    const beforeFinalPoll = new Deadline(clock, expiresAt - lead, this.#cancellation);
+    const pace = new Pace(beforeFinalPoll, random, pollInterval);
     const progress = new ProgressLog(log, deadline, settings, () =>
       this.#projects.flatMap(({ tracked }) => tracked.all.filter(isPending)),
     );
@@ -80,7 +80,7 @@ class Waiter {
       onFatalError: (error) => this.#decide(error),
     };
     this.#projects = projectIds.map((id) => new ProjectPoller(id, target, this.#context));
-    this.#polls = new Polls(this.#projects, earlier, pace);
+    this.#polls = new Polls(this.#projects, beforeFinalPoll, pace);
   }
 
   async end(): Promise<WaitEnd> {

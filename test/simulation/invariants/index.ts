@@ -43,7 +43,6 @@ function* endsInTime(step: StepRecord, { stage }: Run) {
     if (ended > limit + stage.slackMs) yield `${what}: ended ${Math.round(ended - limit)} ms late`;
 }
 
-/** The violations of a run, each with its invariant. */
 export function violationsOf(run: Run): string[] {
   return Object.entries(invariants).flatMap(([rule, check]) =>
     run.steps.flatMap((step) => Array.from(check(step, run), (problem) => `${rule}: ${problem}`)),
