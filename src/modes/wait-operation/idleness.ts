@@ -94,7 +94,7 @@ export class Idleness {
   /** If the latest complete read is old, asks for a new proof and returns true. */
   expireIfOld(): boolean {
     if (this.#now - this.#completeAt <= maxAgeOfIdleness) return false;
-    this.#provenFrom = Math.max(this.#provenFrom, this.#now);
+    this.#provenFrom = this.#now;
     return true;
   }
 
