@@ -359,6 +359,7 @@ test('an operation that failed stays failed although a late page of the list sho
   const options = { faults: [onOperations(delay(4 * second), { nth: 1 })] };
   const { result } = await expectEnd(context, 'failed', plans, { ...patient, timeout: '10s' }, options);
   expect(result.log).not.toContain('failed →');
+  expect(JSON.parse(result.outputs['operations'] ?? '')[0].status).toBe('failed');
 });
 
 test('the step requests no operation singly while the pages of its list arrive', async (context) => {
