@@ -418,7 +418,7 @@ test('the start of `since` does not move while list-operations reads slow pages'
   expect(idsOf(result, operations)).toEqual(ids.slice(0, 240));
 });
 
-test('`list-operations` with `since` also lists undated operations, and new ones below an old one on a page', async (context) => {
+test('`list-operations` with `since` lists undated operations, and new ones after an old one on a page', async (context) => {
   const times = ['2020-01-01T00:00:00Z', '2100-01-01T00:00:00Z', null, 'yesterday', undefined];
   const records = times.map((created_at, n) => operations.record(n, { created_at }));
   const { result } = await read(context, operations, operations.body(records), { since: '1h' });

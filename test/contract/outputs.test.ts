@@ -148,7 +148,7 @@ test('outputs and result-file escape ##[ in records, and their JSON has the same
 });
 
 const oddKeys = ['se##[cret-key', '##[secret-key', 'secret-key##[', 'secret-key##', '#[secret-key', '[secret-key'];
-test.for(oddKeys)('the step redacts the whole parent key “%s”, even between ## and [', async (key, context) => {
+test.for(oddKeys)('the step redacts the whole parent key “%s”, even inside “##…[”', async (key, context) => {
   const result = await run(context, 'list-keys', JSON.stringify([{ id: 7, name: `##${key}[` }]), { 'api-key': key });
   expect(result.outputs['keys']).toBe('[{"id":7,"name":"##***["}]');
   expect(resultFileOf(result)).toContain('[{"id":7,"name":"##***["}]');

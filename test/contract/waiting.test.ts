@@ -163,7 +163,7 @@ test('the step gives up after 5 attempts if the host name does not exist', async
 test.for<[what: string, ...inTurn: Fault[]]>([
   ['after a 429', retryAfter(429, 70), status(503)],
   ['before and after a 429', status(503), retryAfter(429, 70), status(503)],
-])('a 503 %s is retried, because a 429 extends the minute for a first response', async ([, ...inTurn], context) => {
+])('a 503 %s is retried, although the 429 asks for a pause of 70 s', async ([, ...inTurn], context) => {
   const faults = inTurn.map((fault, n) => ({ nth: n + 1, fault }));
   await expectEnd(context, 'finished', [runs(1)], {}, { faults });
 });

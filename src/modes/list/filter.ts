@@ -73,7 +73,9 @@ export function parseFilter(text: string, fields: readonly string[], unsupported
     const word = pattern.toLowerCase().replaceAll('-', '_');
     const known = documentedWords[field];
     const hint =
-      field === 'status' ? '. For Error, OK or In progress in the console, write failed, finished or running' : '';
+      field === 'status'
+        ? '. What the console calls Error is failed here, OK is finished, and In progress is running'
+        : '';
     const matches = compileGlob(pattern);
     const isUnknown = known?.some(matches) === false;
     if (isUnknown && known.some(compileGlob(word))) return `no ${field} is ${quote(pattern)}; write ${word}${hint}`;

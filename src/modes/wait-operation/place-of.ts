@@ -14,7 +14,7 @@ export interface Scope {
   /** With `since`: operations created from this time on are part of the wait even if they have ended. */
   readonly sinceMs: number | undefined;
   readonly nowMs: number;
-  /** `first`: in the first read. `again`: in a later read, but the first read showed that it had ended. `later`: otherwise. */
+  /** `first`: in the first read. `again`: in a later read, after the first read had shown it as ended. `later`: otherwise. */
   readonly seen: 'first' | 'again' | 'later';
 }
 

@@ -68,10 +68,7 @@ test.each<[line: string, message: string]>([
   ['action=create_branch|start_*', 'a filter has no “or”, so no action matches this'],
   ['pg_version>=15', 'expected field=pattern or field!=pattern; there are no other comparisons'],
   ['action>create_branch', 'expected field=pattern or field!=pattern; there are no other comparisons'],
-  [
-    'status=Error',
-    'no status is “Error”; write error. For Error, OK or In progress in the console, write failed, finished',
-  ],
+  ['status=Error', 'no status is “Error”; write error. What the console calls Error is failed here, OK is finished'],
   ['status=Fail*', 'no status is “Fail*”; write fail*'],
   ['action=*-Branch', 'no action is “*-Branch”; write *_branch'],
   ['status!=failed action!=create_branch', `action ${folded}`],
