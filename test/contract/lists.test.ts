@@ -4,7 +4,7 @@ import { delay, hang, onOperations } from '../kit/fault.js';
 import { type Inputs, requiredInputs, uuid } from '../kit/inputs.js';
 import { errorOf, resultFileOf, type Stage, type StageOptions, setStage, staged, warningsOf } from '../kit/stage.js';
 import { minute } from '../kit/times.js';
-import { ended, failed } from '../kit/wait.js';
+import { ended, failsIn } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -370,9 +370,9 @@ test.for([
 
 test('`list-operations` reads pages until `limit` operations match the filter', async (context) => {
   const stage = await setStage(context, { operations: 0 });
-  const older = stage.operation({ ...failed, ageMs: 600 * minute }).id;
+  const older = stage.operation({ ...failsIn(0), ageMs: 600 * minute }).id;
   past(stage, 230);
-  const newer = stage.operation({ ...failed, ageMs: 1_000 }).id;
+  const newer = stage.operation({ ...failsIn(0), ageMs: 1_000 }).id;
   const inputs = { 'project-id': stage.projectId, filter: 'status=failed' };
   const run = (more: Inputs) => stage.runMode('list-operations', { ...inputs, ...more });
   const found = async (more: Inputs) => idsOf(await run(more), operations);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { hang, lost, retryAfter, status } from '../kit/fault.js';
 import { errorOf, resultFileOf, setStage } from '../kit/stage.js';
 import { minute, second } from '../kit/times.js';
-import { ended, expectAllEnd, expectEnd, failed, fails, forever, many, meets, patient, runs } from '../kit/wait.js';
+import { ended, expectAllEnd, expectEnd, failsIn, forever, many, meets, patient, runs } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
 const now = Date.UTC(2024, 0, 1);
@@ -20,7 +20,7 @@ function timelineOf({ summary }: StepResult): string[] {
 }
 
 test.for(['error', 'error_message', 'message'])('the summary quotes the service’s %s', async (field, context) => {
-  const plan = { ...failed, fields: { [field]: 'no space left' } };
+  const plan = { ...failsIn(0), fields: { [field]: 'no space left' } };
   const { result } = await expectEnd(context, { status: 'failed', says: '“no space left”' }, [plan], patient);
   expect(tableOf(result)[1]?.at(-1)).toBe('“no space left”');
 });
@@ -37,7 +37,7 @@ test.for([
 test('the summary of a wait has a table with failed operations first, and a timeline in order of time', async (context) => {
   const good = { ageMs: 65 * second, lengthMs: minute, branchId: 'br-good-1', fields: { message: 'all went well' } };
   const fields = { error: null, error_message: 'no <space> left', retry_at: '2024-01-01T00:05:00Z' };
-  const bad = { ...failed, action: 'start_compute', branchId: 'br-bad-1', failuresCount: 7, fields };
+  const bad = { ...failsIn(0), action: 'start_compute', branchId: 'br-bad-1', failuresCount: 7, fields };
   const end = { status: 'failed', says: /failures_count 7\), “no <space> left”, retry at 2024-01-01 00:05:00Z\. / };
   const { ids, result, projectId } = await expectEnd(context, end, [good, bad], patient);
   expect(result.summary).toMatch(/^### ❌ wait-operation: 1 of 2 operations failed\n\n<p>/);
@@ -90,7 +90,7 @@ test('the summary of a wait shows which operations are still pending at the dead
 });
 
 test('the summary of a wait shows failed operations above pending ones', async (context) => {
-  const { result } = await expectEnd(context, 'failed', [forever, fails(1)]);
+  const { result } = await expectEnd(context, 'failed', [forever, failsIn(1)]);
   expect(tableOf(result).map(([status]) => status)).toEqual(['Status', '❌ failed', '⏳ running']);
 });
 

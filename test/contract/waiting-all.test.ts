@@ -5,7 +5,7 @@ import { delay, hang, onOperation, onOperations, retryAfter, status } from '../k
 import { type Inputs, operationId as id } from '../kit/inputs.js';
 import { errorOf, noticesOf, type Stage, warningsOf } from '../kit/stage.js';
 import { atLeast, between, gaps, maxConcurrent, minute, second, within } from '../kit/times.js';
-import { ended, every, expectAllEnd, failed, fails, forever, many, patient, runs, type WaitPlan } from '../kit/wait.js';
+import { ended, every, expectAllEnd, failsIn, forever, many, patient, runs, type WaitPlan } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 import { VirtualClock } from '../virtual/clock.js';
 
@@ -49,7 +49,7 @@ function requestsOfPolls({ times }: Stage): number[] {
 
 test('the step waits for every unfinished operation, and for those that start during the wait', async (context) => {
   const later = { ...runs(20), startsAfterMs: 8 * second };
-  const plans = [{ ...failed, ageMs: 10 * second }, ...many(30, ended), runs(10), later];
+  const plans = [{ ...failsIn(0), ageMs: 10 * second }, ...many(30, ended), runs(10), later];
   const { result, ids } = await expectAllEnd(context, { status: 'finished', by: 32, ms: atLeast(28 * second) }, plans);
   expect(idsOf(result).sort()).toEqual(ids.slice(31).sort());
 });
@@ -69,8 +69,8 @@ test.for([
 
 const listedLate = { ageMs: 2 * second, lengthMs: second, outcome: 'failed' };
 test.for<[what: string, startsAfterMs: number, appearing: OperationPlan, otherLengthMs: number]>([
-  ['appears and fails between two polls', 25 * second, failed, minute],
-  ['fails after the other has ended', 29.9 * second, failed, 29 * second],
+  ['appears and fails between two polls', 25 * second, failsIn(0), minute],
+  ['fails after the other has ended', 29.9 * second, failsIn(0), 29 * second],
   ['is listed only after it failed', 21 * second, listedLate, minute],
 ])('the step fails if an operation %s', async ([, startsAfterMs, appearing, lengthMs], context) => {
   const plans = [{ lengthMs }, { ...appearing, id, startsAfterMs }];
@@ -84,7 +84,7 @@ test.for(['finished', 'failed'])('an operation that left the list is polled unti
 });
 
 test('a wait for all ignores old operations that come into view only because newer ones were deleted', async (context) => {
-  const old = [...many(20, { ...failed, ageMs: 120 * minute }), ...many(999, { ...ended, ageMs: 60 * minute })];
+  const old = [...many(20, { ...failsIn(0), ageMs: 120 * minute }), ...many(999, { ...ended, ageMs: 60 * minute })];
   const before = ({ after, service }: Stage, operations: readonly Operation[]) =>
     after(20 * second, () => {
       for (const operation of operations.slice(20, 1_000)) service.plane.removeOperation(operation);
@@ -166,7 +166,7 @@ test('after a 429, the step does not poll faster to confirm that the list is emp
 
 for (const clockAheadMs of clocks)
   test(`the notice of an idle wait names recent failures and counts excluded operations (runner ${clockAheadMs} ms ahead)`, async (context) => {
-    const ours = { ...fails(1), ageMs: 4 * minute, branchId: 'br-ours' };
+    const ours = { ...failsIn(1), ageMs: 4 * minute, branchId: 'br-ours' };
     const named = [ours, { ...ours, ageMs: 60 * minute, lengthMs: 57 * minute }];
     const differences = [{ ageMs: 6 * minute }, { branchId: 'br-theirs' }, { action: 'suspend_compute' }];
     const hidden = [...differences, { outcome: 'finished' }].map((one) => ({ ...ours, ...one }));
@@ -202,7 +202,7 @@ test.for<[read: string, rule: FaultRule, seconds: number, created: number]>([
   ['first read, which takes 15 s,', onOperations(delay(4_900), { from: 1, count: 3 }), 12, -59],
   ['second read, which takes four polls,', onOperations(status(500), { from: 5, count: 3 }), 21, -52],
 ])('the read after the %s goes back to a minute before that one began', async ([, rule, from, created], context) => {
-  const late = { ...failed, startsAfterMs: from * second, ageMs: (from - created) * second };
+  const late = { ...failsIn(0), startsAfterMs: from * second, ageMs: (from - created) * second };
   const plans = [...many(100, { ...ended, ageMs: -(created + 4) * second }), runs(40), late];
   await expectAllEnd(context, { status: 'failed', by: 101 }, plans, every('5s'), { faults: [rule] });
 });
@@ -217,7 +217,7 @@ test.for(badPages)('the step never succeeds if the second page fails with %o', a
 test('an operation on page 1 is followed to its end, although page 2 always fails', async (context) => {
   const end = { status: 'failed', by: 150, ms: within(5) };
   const options = { faults: [{ path: 'cursor=', fault: status(500) }] };
-  await expectAllEnd(context, end, [...many(150, ended), fails(3)], {}, options);
+  await expectAllEnd(context, end, [...many(150, ended), failsIn(3)], {}, options);
 });
 
 test('a poll whose page 2 fails does not end the wait, even if an earlier poll read all pages', async (context) => {
@@ -232,20 +232,20 @@ test.for<[what: string, inputs: Inputs, plans: WaitPlan[], ...faults: FaultRule[
   ['even if another one ended before', {}, [{ lengthMs: 200 }]],
   ['even if a read lasts from 3 s to 6 s', every('3s'), [{ lengthMs: 200 }], slowReadAt3s],
 ])('the step awaits an operation that the list shows 4 s late, %s', async ([, inputs, plans, ...faults], context) => {
-  const late = { ...fails(20), appearsAfterMs: 4 * second };
+  const late = { ...failsIn(20), appearsAfterMs: 4 * second };
   await expectAllEnd(context, { status: 'failed', by: 1 }, [...plans, late], inputs, { faults });
 });
 
 test.for([0, 30])('a wait sees one operation of %i s fail among 250 that began with it', async (seconds, context) => {
   const startsAfterMs = 7 * second;
-  const plans = [runs(8), { ...fails(seconds), startsAfterMs }, ...many(250, { ...ended, startsAfterMs })];
+  const plans = [runs(8), { ...failsIn(seconds), startsAfterMs }, ...many(250, { ...ended, startsAfterMs })];
   for (const clockAheadMs of clocks)
     await expectAllEnd(context, { status: 'failed', by: 1 }, plans, every('10s'), { clockAheadMs });
 });
 
 test('if a list has more new operations than one poll may read, the next poll reads the rest', async (context) => {
   const startsAfterMs = 3 * second;
-  const plans = [runs(2), { ...failed, startsAfterMs }, ...many(2_500, { ...ended, startsAfterMs })];
+  const plans = [runs(2), { ...failsIn(0), startsAfterMs }, ...many(2_500, { ...ended, startsAfterMs })];
   const wait = await expectAllEnd(context, { status: 'failed', by: 1 }, plans, every('4s'));
   // The pending operation, which those pages do not show, is requested singly.
   expect(Math.max(...requestsOfPolls(wait))).toBe(11);
@@ -253,11 +253,11 @@ test('if a list has more new operations than one poll may read, the next poll re
 
 test('the step fails if an operation fails before the service first responds', (context) => {
   const faults = [{ count: 4, fault: retryAfter(503, 6) }];
-  return expectAllEnd(context, 'failed', [{ ...fails(70), ageMs: minute }], {}, { faults });
+  return expectAllEnd(context, 'failed', [{ ...failsIn(70), ageMs: minute }], {}, { faults });
 });
 
 test('a poll of 1,000 unfinished operations sends at most 15 requests, even if the last page is empty', async (context) => {
-  const plans = [...many(500, forever), fails(20), ...many(499, forever)];
+  const plans = [...many(500, forever), failsIn(20), ...many(499, forever)];
   const wait = await expectAllEnd(context, { status: 'failed', count: 1_000, ms: within(24) }, plans);
   expect(requestsOfPolls(wait).length).toBeGreaterThan(10);
   expect(Math.max(...requestsOfPolls(wait))).toBeLessThanOrEqual(15);
@@ -267,12 +267,12 @@ test('a page that shows the end of an operation and the beginning of another doe
   // A replica that lags shows neither of them, in a read that could prove that the project is idle.
   const lagging = onOperations(status(200, { body: '{"operations":[]}' }), { nth: 9 });
   const faults = [lagging, onOperation(status(503))];
-  const plans = [runs(7), { ...fails(20), startsAfterMs: 7 * second }];
+  const plans = [runs(7), { ...failsIn(20), startsAfterMs: 7 * second }];
   await expectAllEnd(context, { status: 'failed', by: 1 }, plans, every('1500ms'), { faults });
 });
 
 test('the step ignores operations that ended before the wait, even if a replica that lags first sends an empty list', async (context) => {
-  const old = { ...failed, ageMs: 7 * 24 * 60 * minute };
+  const old = { ...failsIn(0), ageMs: 7 * 24 * 60 * minute };
   const plans = [old, ...many(80, { ...old, outcome: 'finished' })];
   const lagging = firstMeets(status(200, { body: '{"operations":[]}' }));
   await expectAllEnd(context, { status: 'empty', count: 0 }, plans, { 'fail-on': 'empty' }, lagging);
@@ -386,7 +386,7 @@ test('since: 10m reaches back from the start of the wait, even if the first resp
 test('with since: 10m, the first poll reads more than 1,000 operations, but stops at those older than 10 minutes', async (context) => {
   const old = many(500, { ...ended, ageMs: 60 * minute });
   const recent = many(1_150, { ...ended, ageMs: 5 * minute, action: 'suspend_compute' });
-  const plans = [...old, { ...failed, ageMs: 9 * minute }, ...recent];
+  const plans = [...old, { ...failsIn(0), ageMs: 9 * minute }, ...recent];
   const end = { status: 'failed', by: 500, requests: 12 };
   const { result } = await expectAllEnd(context, end, plans, { ...since, timeout: '0' });
   expect(result.log).toContain('Read only the newest 1,200 operations of project');
@@ -400,7 +400,7 @@ test('a later read ends at an old operation, even if the first read took only op
 });
 
 test.for<[how: string, outcome: string, plans: WaitPlan[], options?: ReturnType<typeof failSecond>]>([
-  ['shows a failed operation', 'failed', [{ ...failed, project: 1, startsAfterMs: 15 * second }]],
+  ['shows a failed operation', 'failed', [{ ...failsIn(0), project: 1, startsAfterMs: 15 * second }]],
   ['gets a 403', 'error', [], failSecond(status(403), { from: 3 })],
 ])('idle-project-ids keeps the others if one %s when read again', async ([, status, more, options], context) => {
   const idle = [...Array(30).keys()].toSpliced(1, 1);
@@ -408,7 +408,7 @@ test.for<[how: string, outcome: string, plans: WaitPlan[], options?: ReturnType<
 });
 
 test('with fail-fast: false, the error of a failed operation also names a project that was not found', async (context) => {
-  const { result, service } = await expectAllEnd(context, 'failed', [fails(9)], patient, failSecond(status(404)));
+  const { result, service } = await expectAllEnd(context, 'failed', [failsIn(9)], patient, failSecond(status(404)));
   expect(errorOf(result)).toContain(`Last error: Project ${service.projectIds[1]} was not found`);
 });
 
@@ -445,7 +445,7 @@ test.for<[how: string, fault: Fault, seconds: number]>([
   ['always get a 429', status(429), 60],
 ])('a project whose requests %s does not hide a failed operation of another', async ([, fault, seconds], context) => {
   const end = { status: 'failed', ms: within(seconds) };
-  await expectAllEnd(context, end, oneEach(2, fails(10)), { 'request-timeout': '5m' }, failSecond(fault));
+  await expectAllEnd(context, end, oneEach(2, failsIn(10)), { 'request-timeout': '5m' }, failSecond(fault));
 });
 
 test('100 idle projects cost two reads each', async (context) => {
@@ -526,7 +526,7 @@ test('a poll that a 429 holds back is followed by a pause, not by another poll',
 });
 
 test('at the deadline, idle-project-ids names the projects whose last read showed nothing unfinished', async (context) => {
-  const plans = [forever, { ...failed, project: 2, startsAfterMs: 2 * second }];
+  const plans = [forever, { ...failsIn(0), project: 2, startsAfterMs: 2 * second }];
   await expectAllEnd(context, { status: 'failed', idle: [1] }, plans, { ...patient, timeout: '4s' }, { projects: 3 });
 });
 
@@ -546,7 +546,7 @@ test.for<[what: string, fault: Fault, verdict: string]>([
 
 test('the step fails if an operation first matches the filter when it fails', async (context) => {
   const options = firstMeets(status(200, { body: JSON.stringify({ operations: [{ id, status: 'running' }] }) }));
-  const plans = [{ ...fails(2), id, branchId: 'br-1' }];
+  const plans = [{ ...failsIn(2), id, branchId: 'br-1' }];
   await expectAllEnd(context, { status: 'failed', by: 0 }, plans, { filter: 'branch_id=br-1' }, options);
 });
 
@@ -578,7 +578,7 @@ test('at the deadline, idle-project-ids omits a project whose last read was inco
 });
 
 test('idle-project-ids omits a project that was read only once before another project failed', (context) =>
-  expectAllEnd(context, { status: 'failed', idle: [] }, [fails(1)], {}, { projects: 2 }));
+  expectAllEnd(context, { status: 'failed', idle: [] }, [failsIn(1)], {}, { projects: 2 }));
 
 test('if a Retry-After ends the wait, idle-project-ids omits a project whose last read failed', async (context) => {
   const before = (stage: Stage) => {
@@ -599,14 +599,14 @@ test('even with fail-on: empty, a project that was idle for long is read again b
 test.for([0, 12])('twelve silent projects delay a failure of project %i by under 10 s', async (project, context) => {
   const options = withFaults(13, (n) => (n === project ? [] : { fault: hang }));
   const end = { status: 'failed', count: 1, ms: within(19) };
-  await expectAllEnd(context, end, [{ ...fails(9), project }], {}, options);
+  await expectAllEnd(context, end, [{ ...failsIn(9), project }], {}, options);
 });
 
 test.for([
   ['that no poll had asked', 9],
   ['that earlier polls asked after them', 100],
 ] as const)('a final poll asks silent projects last, and sees a failure in one %s', async ([, timeout], context) => {
-  const plans = [{ ...fails(timeout - 1), project: 39 }];
+  const plans = [{ ...failsIn(timeout - 1), project: 39 }];
   const options = withFaults(40, (n) => ({ fault: n < 24 ? hang : delay(300) }));
   await expectAllEnd(context, 'failed', plans, { timeout: `${timeout}s`, ...every('40s') }, options);
 });

@@ -5,7 +5,7 @@ import { delay, hang, html, lost, onOperation, onOperations, retryAfter, status,
 import { type Inputs, uuid } from '../kit/inputs.js';
 import { errorOf, type Stage, warningsOf } from '../kit/stage.js';
 import { atLeast, between, gaps, maxConcurrent, minute, second, within } from '../kit/times.js';
-import { all, ended, every, expectEnd, failed, fails, forever, many, meets, patient, runs } from '../kit/wait.js';
+import { all, ended, every, expectEnd, failsIn, forever, many, meets, patient, runs } from '../kit/wait.js';
 
 const seeds = [1, 2, 3, 4, 5];
 const missing: OperationPlan = { ...forever, appearsAfterMs: Number.POSITIVE_INFINITY };
@@ -295,7 +295,7 @@ test.for([
   ['true', 'at the first failure', 10 * second],
   ['false', 'when all operations have ended', minute],
 ] as const)('fail-fast: %s ends the step %s', async ([failFast, , end], context) => {
-  const plans = [{ ...fails(10), failuresCount: 7 }, runs(60), runs(5)];
+  const plans = [{ ...failsIn(10), failuresCount: 7 }, runs(60), runs(5)];
   const says = ([one]: string[]) => new RegExp(`^1 of 3 operations in project \\S+ failed: .*${one}.*failures_count 7`);
   const expected = { status: 'failed', count: 3, by: 0, ms: between(end, 1.3 * end), says };
   const { result, ids } = await expectEnd(context, expected, plans, { 'fail-fast': failFast });
@@ -311,7 +311,7 @@ test.for<[what: string, failFast: string, rule: FaultRule, within: number]>([
 ])('%s for one operation hides no failure of another (fail-fast: %s)', async ([, failFast, rule, most], context) => {
   const inputs = { timeout: '1m', 'request-timeout': '1m', 'fail-fast': failFast };
   const end = { status: 'failed', by: 1, ms: between(10 * second, most * second + 1) };
-  const { result, ids, timesOf } = await expectEnd(context, end, [{ ...forever, faults: [rule] }, fails(10)], inputs);
+  const { result, ids, timesOf } = await expectEnd(context, end, [{ ...forever, faults: [rule] }, failsIn(10)], inputs);
   expect(errorOf(result)).toContain(ids[0]);
   // That poll could have succeeded later, so it is no reason for the failure.
   expect(errorOf(result)).not.toContain('Last error');
@@ -355,7 +355,7 @@ test('if the requests for 12 single operations hang, the step sends them again, 
 });
 
 test('an operation that failed stays failed although a late page of the list shows it as running', async (context) => {
-  const plans = [fails(0.5), forever, forever];
+  const plans = [failsIn(0.5), forever, forever];
   const options = { faults: [onOperations(delay(4 * second), { nth: 1 })] };
   const { result } = await expectEnd(context, 'failed', plans, { ...patient, timeout: '10s' }, options);
   expect(result.log).not.toContain('failed →');
@@ -371,7 +371,7 @@ test('the step requests no operation singly while the pages of its list arrive',
 const bodies = ['{"operations":{}}', '{"operations":[{"id":"another, without a status"}]}'];
 const unusable = [...bodies.map((body) => status(200, { body })), { kind: 'bad-json' }, html, hang] as const;
 test.for(unusable)('the step requests each operation singly if the list fails with %o', async (fault, context) => {
-  const plans = [forever, forever, fails(1)];
+  const plans = [forever, forever, failsIn(1)];
   const end = { status: 'failed', ms: within(3) };
   const inputs = { 'request-timeout': '5m' };
   const { service, times } = await expectEnd(context, end, plans, inputs, { faults: [onOperations(fault)] });
@@ -604,7 +604,7 @@ const once = { timeout: '0', 'request-timeout': '10s' };
 
 test.for<[what: string, verdict: string, ms: number, plan: OperationPlan]>([
   ['a finished operation', 'finished', 0, ended],
-  ['a failed operation', 'failed', 0, failed],
+  ['a failed operation', 'failed', 0, failsIn(0)],
   ['a running operation', 'timeout', 0, forever],
   ['a finished operation', 'finished', 9 * second, ended],
 ])('with timeout: 0, one poll of %s gives status %s after %i ms', async ([, verdict, ms, plan], context) => {
@@ -622,7 +622,7 @@ test.for([...failing, ...more])('with timeout: 0, the step fails without a retry
 });
 
 test('with timeout: 0, a 404 for one operation does not hide that another failed, even if the 404 comes first', (context) =>
-  expectEnd(context, { status: 'failed', by: 1 }, [missing, meets(failed, delay(second))], once));
+  expectEnd(context, { status: 'failed', by: 1 }, [missing, meets(failsIn(0), delay(second))], once));
 
 test.for<[moment: string, timeout: string, ...faults: FaultRule[]]>([
   ['between two polls', '10m'],
@@ -634,7 +634,7 @@ test.for<[moment: string, timeout: string, ...faults: FaultRule[]]>([
 ])('a cancellation %s ends the step at once (timeout: %s)', async ([, timeout, ...faults], context) => {
   const end = { status: 'cancelled', ms: 12_345 };
   const options = { faults, cancelAfterMs: end.ms };
-  const { result } = await expectEnd(context, end, [forever, failed], { ...patient, timeout }, options);
+  const { result } = await expectEnd(context, end, [forever, failsIn(0)], { ...patient, timeout }, options);
   expect(result).toMatchObject({ outputs: { 'duration-ms': '12345' }, exitCode: 1 });
   expect(() => errorOf(result)).toThrow(/found 0/);
   expect(result.summary).toMatch(/Cancelled; [01] of 2 operations had ended/);

@@ -1,7 +1,7 @@
 import { attacks } from './hostile-values.js';
 import type { Stage } from './stage.js';
 import { defectsOf } from './text-defects.js';
-import { ended, failed, forever } from './wait.js';
+import { ended, failsIn, forever } from './wait.js';
 
 /** Valid UTF-16, because HTTP carries UTF-8, and short, so that all of it fits into an output. */
 const texts = Object.values(attacks).flatMap((text) => (text.length < 1_000 ? text.replace(/\p{Cs}/gu, '') : []));
@@ -11,11 +11,11 @@ type Play = (stage: Stage) => ReturnType<Stage['run']>;
 /** Runs of all modes. Each plays one step, or a step and its post step. */
 export const plays: Readonly<Record<string, Play>> = {
   'a wait that succeeds': ({ operation, run }) => run({ 'operation-id': operation(ended).id }),
-  'a wait for an operation that failed': ({ operation, run }) => run({ 'operation-id': operation(failed).id }),
+  'a wait for an operation that failed': ({ operation, run }) => run({ 'operation-id': operation(failsIn(0)).id }),
   'a wait for operations with hostile text': ({ operation, run }) => {
     for (const [n, text] of texts.entries()) {
       const fields = { action: text, branch_id: text, [text]: text };
-      operation({ ...failed, ageMs: n * 1_000, fields });
+      operation({ ...failsIn(0), ageMs: n * 1_000, fields });
       operation({ ...forever, ageMs: n * 1_000, fields: { status: text } });
     }
     return run({ 'operation-id': 'all', since: '1h', timeout: '0' }, { debug: true });

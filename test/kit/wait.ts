@@ -7,9 +7,8 @@ import { second } from './times.js';
 
 export const forever: OperationPlan = { lengthMs: Number.POSITIVE_INFINITY };
 export const ended: OperationPlan = { lengthMs: 0 };
-export const failed: OperationPlan = { lengthMs: 0, outcome: 'failed' };
 export const runs = (seconds: number): OperationPlan => ({ lengthMs: seconds * second });
-export const fails = (seconds: number): OperationPlan => ({ ...runs(seconds), outcome: 'failed' });
+export const failsIn = (seconds: number): OperationPlan => ({ ...runs(seconds), outcome: 'failed' });
 export const all = { 'operation-id': 'all' };
 export const patient = { 'fail-fast': 'false' };
 

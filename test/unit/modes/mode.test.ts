@@ -1,29 +1,33 @@
-import { expect, test } from 'vitest';
+import { expect, expectTypeOf, test } from 'vitest';
 import type { InputReader } from '../../../src/action/inputs/input-reader.js';
 import { noRetry } from '../../../src/http/retry.js';
-import { listKeys, listOperations, listProjects } from '../../../src/modes/list/list.js';
-import { listOperationsReport, listProjectsReport } from '../../../src/modes/list/report.js';
-import { readListKeysSettings, readListProjectsSettings } from '../../../src/modes/list/settings.js';
+import type { listKeys, listOperations, listProjects } from '../../../src/modes/list/list.js';
+import type { listOperationsReport, listProjectsReport } from '../../../src/modes/list/report.js';
+import type { readListKeysSettings, readListProjectsSettings } from '../../../src/modes/list/settings.js';
 import { define, type Services } from '../../../src/modes/mode.js';
-import { revokeKeyReport } from '../../../src/modes/revoke-key/report.js';
-import { revokeKeys } from '../../../src/modes/revoke-key/revoke-key.js';
-import { waitReport } from '../../../src/modes/wait-operation/report.js';
+import type { revokeKeyReport } from '../../../src/modes/revoke-key/report.js';
+import type { revokeKeys } from '../../../src/modes/revoke-key/revoke-key.js';
+import type { waitReport } from '../../../src/modes/wait-operation/report.js';
 import { waitOperation } from '../../../src/modes/wait-operation/wait-operation.js';
 import { Cancellation, CancelledError, Deadline } from '../../../src/time/deadline.js';
 import { apiBy } from '../../virtual/api.js';
 import { deadlineAt } from '../../virtual/deadline.js';
 import { silent } from '../../virtual/silent.js';
 
+/** Whether the compiler accepts a mode of these functions. */
+type Fits<Read, Run, Report> = typeof define extends (mode: { read: Read; run: Run; report: Report }) => unknown
+  ? true
+  : false;
+
+type ReadProjects = typeof readListProjectsSettings;
+type ReadKeys = typeof readListKeysSettings;
+
 test('the compiler rejects a mode if the types of `read`, `run` and `report` do not fit together', () => {
-  define({ read: readListProjectsSettings, run: listProjects, report: listProjectsReport });
-  // @ts-expect-error
-  define({ read: readListProjectsSettings, run: listOperations, report: listOperationsReport });
-  // @ts-expect-error
-  define({ read: readListProjectsSettings, run: listProjects, report: waitReport });
-  // @ts-expect-error
-  define({ read: readListKeysSettings, run: listKeys, report: listProjectsReport });
-  // @ts-expect-error
-  define({ read: readListKeysSettings, run: revokeKeys, report: revokeKeyReport });
+  expectTypeOf<Fits<ReadProjects, typeof listProjects, typeof listProjectsReport>>().toEqualTypeOf<true>();
+  expectTypeOf<Fits<ReadProjects, typeof listOperations, typeof listOperationsReport>>().toEqualTypeOf<false>();
+  expectTypeOf<Fits<ReadProjects, typeof listProjects, typeof waitReport>>().toEqualTypeOf<false>();
+  expectTypeOf<Fits<ReadKeys, typeof listKeys, typeof listProjectsReport>>().toEqualTypeOf<false>();
+  expectTypeOf<Fits<ReadKeys, typeof revokeKeys, typeof revokeKeyReport>>().toEqualTypeOf<false>();
 });
 
 const apiThatSays = (body: string) => apiBy(async () => ({ status: 200, headers: {}, body }));
