@@ -69,7 +69,7 @@ export async function cleanUp(
     /** Ids of keys that may still be valid. */
     unconfirmed,
     /** True if an unconfirmed id may belong to another key by now. */
-    mayBeOthers: unconfirmed.some((id) => register.mayBelongToOther(id)),
+    mayBelongToOther: unconfirmed.some((id) => register.mayBelongToOther(id)),
     /** True if a key with an unknown id may still be valid. */
     mayHaveStrayKey: isStrayLeft,
     /** The reason why a key may still be valid. Undefined if all keys are confirmed to be gone. */

@@ -60,7 +60,7 @@ export function crashReport(error: unknown, state: PostState | undefined, isAllG
   }
   const { minted, revoke } = state;
   const unconfirmed = minted !== undefined && revoke ? [minted.id] : [];
-  const left = { unconfirmed, mayHaveStrayKey: isAmbiguous(state), mayBeOthers: false };
+  const left = { unconfirmed, mayHaveStrayKey: isAmbiguous(state), mayBelongToOther: false };
   return keyMayBeAlive(unconfirmedMessage(left, error, state), state);
 }
 
@@ -78,18 +78,17 @@ function consequence(name = ''): string {
   return `A key has full access to the account until it is revoked. sweep-keys ${sweep}.`;
 }
 
-function unconfirmedMessage(
-  { unconfirmed, mayHaveStrayKey, mayBeOthers }: Pick<CleanUpResult, 'unconfirmed' | 'mayHaveStrayKey' | 'mayBeOthers'>,
-  failure: unknown,
-  state: PostState,
-): string {
+type KeysLeft = Pick<CleanUpResult, 'unconfirmed' | 'mayHaveStrayKey' | 'mayBelongToOther'>;
+
+function unconfirmedMessage(left: KeysLeft, failure: unknown, state: PostState): string {
+  const { unconfirmed, mayHaveStrayKey, mayBelongToOther } = left;
   const { name } = state;
   const why = describeReason(failure);
   const ids = joinFirst(unconfirmed);
   if (unconfirmed.length > 0) {
     const others = mayHaveStrayKey ? ', and another key with this name may still exist' : '';
     const [key, was, it] = unconfirmed.length === 1 ? ['key', 'was', 'it'] : ['keys', 'were', 'them'];
-    return `Could not confirm that ${key} ${ids} (${name}) ${was} revoked${others}: ${why}. Revoke ${it} in the console, or with mode: revoke-key and ${mayBeOthers ? `key-name: ${name}` : `key-id: ${ids}`}. ${consequence(name)}`;
+    return `Could not confirm that ${key} ${ids} (${name}) ${was} revoked${others}: ${why}. Revoke ${it} in the console, or with mode: revoke-key and ${mayBelongToOther ? `key-name: ${name}` : `key-id: ${ids}`}. ${consequence(name)}`;
   }
   return messageByName('may still exist', why, state);
 }

@@ -1,6 +1,6 @@
 import { parseIdList } from '../../action/inputs/id-list.js';
 import type { InputReader } from '../../action/inputs/input-reader.js';
-import { BadValue, type Parse, rejectLeftover } from '../../action/inputs/input-values.js';
+import { BadValue, checked, leftoverProblem, type Parse, rejectLeftover } from '../../action/inputs/input-values.js';
 import type { RevokeKeySettings } from './revoke-key.js';
 
 export function readRevokeKeySettings(reader: InputReader): RevokeKeySettings {
@@ -11,11 +11,10 @@ export function readRevokeKeySettings(reader: InputReader): RevokeKeySettings {
 }
 
 /** An invalid name matches no key, so the step would wrongly succeed. */
-const parseName: Parse<string> = (text) => {
-  if (/\p{Cc}/u.test(rejectLeftover(text)))
-    throw new BadValue('is not a name; expected the exact name of one key, on one line');
-  return text;
-};
+const parseName = checked((text) => {
+  const problem = 'is not a name; expected the exact name of one key, on one line';
+  return leftoverProblem(text) ?? (/\p{Cc}/u.test(text) ? problem : undefined);
+});
 
 export const parseKeyIds: Parse<string[]> = (text) =>
   parseIdList(text, {
