@@ -55,8 +55,8 @@ export function exceededRetryAfter(error: RequestError, { remaining }: Deadline,
   return pause > remaining ? new RetryAfterExceedsDeadline(error, remaining) : undefined;
 }
 
-export function checkRetryAfter(...args: Parameters<typeof exceededRetryAfter>): void {
-  const exceeded = exceededRetryAfter(...args);
+export function checkRetryAfter(error: RequestError, deadline: Deadline): void {
+  const exceeded = exceededRetryAfter(error, deadline);
   if (exceeded !== undefined) throw exceeded;
 }
 
@@ -128,7 +128,8 @@ export class Cooldown {
   async wait(deadline: Deadline): Promise<void> {
     // During the sleep, another response may extend the cooldown.
     while (this.cause !== undefined) {
-      checkRetryAfter(this.cause, deadline, this.remaining);
+      const exceeded = this.exceeded(deadline);
+      if (exceeded !== undefined) throw exceeded;
       await deadline.sleep(this.remaining);
     }
   }
