@@ -17,8 +17,8 @@ const figures = [
   ...(await processFigures(values.short ? 5 : 25)),
   ...(await keyFigures(values.short ? 5 : 25)),
   ...(await listFigures(values.short ? 1 : 5, values.short ? 10_000 : 100_000)),
-  ...(await projectFigures()),
-  ...(await waitFigures(values.short ? 100 : 1_000, values.short ? 1 : 20)),
+  ...(await projectFigures(values.short ? 3 : 200)),
+  ...(await waitFigures(values.short ? 20 : 100)),
 ];
 console.log(asTable(figures));
 if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(figures, undefined, 2)}\n`);

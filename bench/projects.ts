@@ -1,66 +1,91 @@
-import type { Exchange } from '../src/http/exchange.js';
 import { parseFilter } from '../src/modes/list/filter.js';
-import { VirtualClock } from '../test/virtual/clock.js';
 import type { Figure } from './figure.js';
-import { waitFor } from './waits.js';
+import { type Limiter, Service } from './service.js';
+import { median } from './statistics.js';
 
 const second = 1_000;
-const minute = 60_000;
-const pageSize = 100;
-const idle = 30;
+const trip = 100;
+const target = { all: parseFilter('', []), since: 60_000 };
+/** Without `Retry-After`, and with it in seconds. */
+const retryAfters = [undefined, 1, 60];
 
-/** What waits for all operations cost in requests, in virtual time. */
-export async function projectFigures(): Promise<Figure[]> {
-  const nothing = await requestsFor(Array(100).fill([]));
-  const alone = (await requestsFor([[minute]])).length;
-  const among = (await requestsFor([[minute], ...Array(idle).fill([])])).length;
-  const many = await requestsFor([Array(1_000).fill(minute)]);
-  const polls = [...new Set(many)].map((time) => many.filter((other) => other === time).length);
-  const most = Math.max(...polls);
-  return [
-    {
-      name: 'requests of a wait for all operations of 100 idle projects',
-      measured: String(nothing.length),
-      mustReach: '205',
-      reached: nothing.length <= 205,
-      beside: 'one read of each: 100',
-    },
-    {
-      name: `requests of a wait for one busy project, 1 min, among ${idle} idle ones`,
-      measured: `${among}; ${((among - alone) / idle).toFixed(1)} for each idle one`,
-      mustReach: `${alone + 3 * idle}; 3`,
-      reached: among <= alone + 3 * idle,
-      beside: `alone: ${alone}`,
-    },
-    {
-      name: 'requests a poll for 1,000 unfinished operations',
-      measured: `${most} at most`,
-      mustReach: '15',
-      reached: most <= 15,
-      beside: `${polls.length} polls in a minute; one by one: 1000`,
-    },
-  ];
+interface Row {
+  readonly limiter: Limiter;
+  readonly projects: number;
+  /** The last project is done after so many seconds at most, with a `Retry-After` below 60 s and with 60 s. */
+  readonly goal: readonly [number, number];
 }
 
-/** The times of all requests. For each project, the lengths of its operations, which began ten minutes before the wait. */
-async function requestsFor(projects: readonly (readonly number[])[]): Promise<number[]> {
-  const clock = new VirtualClock();
-  const times: number[] = [];
-  const createdAt = new Date(clock.epochMs() - 10 * minute).toISOString();
-  const exchange: Exchange = async ({ url }) => {
-    times.push(clock.now());
-    const lengths = projects[Number(/\/p-(\d+)\//.exec(url.pathname)?.[1])] ?? [];
-    const from = Number(url.searchParams.get('cursor'));
-    const operations = lengths.slice(from, from + pageSize).map((length, n) => {
-      const id = `00000000-0000-4000-8000-${String(from + n).padStart(12, '0')}`;
-      return { id, status: clock.now() >= length ? 'finished' : 'running', created_at: createdAt };
-    });
-    const next = from + pageSize < lengths.length ? String(from + pageSize) : undefined;
-    return { status: 200, headers: {}, body: JSON.stringify({ operations, pagination: { cursor: next } }) };
+// The client lets 8 requests pass at once, and then 9.5 a second, until it gets a 429.
+const rows: readonly Row[] = [
+  ...[10, 11.7, 20, 40].flatMap((perSecond) => {
+    const limiter = { perSecond, bucket: perSecond === 11.7 ? 40 : perSecond };
+    const of100 = perSecond === 10 ? ([23.6, 104] as const) : ([21, 21] as const);
+    return [
+      { limiter, projects: 1, goal: [5.5, 5.5] as const },
+      { limiter, projects: 10, goal: [5.9, 5.9] as const },
+      { limiter, projects: 30, goal: [7.9, 7.9] as const },
+      { limiter, projects: 100, goal: of100 },
+    ];
+  }),
+  // What another client with one request a second leaves of 10 a second.
+  { limiter: { perSecond: 9, bucket: 10 }, projects: 100, goal: [34, 108] },
+];
+
+/** Each process waits for one project. Two holds of 60 s last 150 s at most. */
+const crowds: readonly Row[] = [
+  { limiter: { perSecond: 12, bucket: 12 }, projects: 60, goal: [15, 81] },
+  { limiter: { perSecond: 12, bucket: 3 }, projects: 60, goal: [19, 156] },
+];
+
+/** Waits for all operations of idle projects behind a limiter. */
+export async function projectFigures(seeds: number): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const row of rows) {
+    const name = row.projects === 1 ? '1 idle project' : `${row.projects} idle projects`;
+    figures.push(await figureOf(name, row, seeds, (service, projectIds) => service.wait({ projectIds, target })));
+  }
+  for (const row of crowds) {
+    const waitAll = async (service: Service, projectIds: readonly string[]) =>
+      Math.max(...(await Promise.all(projectIds.map((id) => service.wait({ projectIds: [id], target })))));
+    figures.push(await figureOf(`${row.projects} processes of one idle project`, row, seeds, waitAll));
+  }
+  return figures;
+}
+
+async function figureOf(
+  name: string,
+  { limiter, projects, goal }: Row,
+  seeds: number,
+  wait: (service: Service, projectIds: string[]) => Promise<number>,
+): Promise<Figure> {
+  const projectIds = Array.from({ length: projects }, (_, n) => `p-${n}`);
+  const ideal = idealFor(projects, limiter);
+  const measured: string[] = [];
+  let isReached = true;
+  for (const retryAfter of retryAfters) {
+    const times: number[] = [];
+    for (let seed = 1; seed <= seeds; seed++) {
+      const service = new Service({ seed, trip, limiter: { ...limiter, retryAfter } });
+      times.push((await service.clock.run(wait(service, projectIds))) / second);
+    }
+    const [middle, worst] = [median(times), Math.max(...times)];
+    isReached &&= worst <= goal[retryAfter === 60 ? 1 : 0];
+    const ratios = `${(middle / ideal).toFixed(2)}, ${(worst / ideal).toFixed(2)}`;
+    measured.push(`${retryAfter ?? 'none'}: ${middle.toFixed(1)}, ${worst.toFixed(1)} s (${ratios})`);
+  }
+  return {
+    name: `${name}, limiter ${limiter.perSecond}/${limiter.bucket}, by \`Retry-After\`: median and worst of ${seeds} seeds (of ideal)`,
+    measured: measured.join('; '),
+    mustReach: `${goal[0]} s; with 60: ${goal[1]} s`,
+    reached: isReached,
+    beside: `ideal: ${ideal.toFixed(1)} s`,
   };
-  const projectIds = projects.map((_, n) => `p-${n}`);
-  const wait = waitFor({ projectIds, target: { all: parseFilter('', []) } }, { clock, exchange, seed: 1 });
-  const { verdict } = await clock.run(wait);
-  if (verdict !== 'finished') throw new Error(`A wait of the bench ended ${verdict} after ${clock.now() / second} s.`);
-  return times;
+}
+
+/** The time in seconds that two reads of each project need, the second 5 s or more after the first. */
+function idealFor(projects: number, { perSecond, bucket }: Limiter): number {
+  const response = (2 * trip) / second;
+  const sentAt = (count: number) => Math.max(0, (count - bucket) / perSecond);
+  return Math.max(sentAt(2 * projects) + response, sentAt(projects) + 5 + 2 * response);
 }

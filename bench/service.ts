@@ -1,59 +1,118 @@
+import { type Random, seededRandom } from '../control-plane/random.js';
+import { ControlApi } from '../src/api/control-api.js';
 import type { Exchange, HttpResponse } from '../src/http/exchange.js';
-import type { VirtualClock } from '../test/virtual/clock.js';
+import { Rate } from '../src/http/rate.js';
+import type { WaitSettings } from '../src/modes/wait-operation/settings.js';
+import { waitOperation } from '../src/modes/wait-operation/wait-operation.js';
+import { Cancellation, Deadline } from '../src/time/deadline.js';
+import { VirtualClock } from '../test/virtual/clock.js';
+import { silent } from '../test/virtual/silent.js';
 
-/** A token bucket: `rate` requests per second, and `burst` requests at once. */
-export interface Bucket {
-  readonly rate: number;
-  readonly burst: number;
+const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'key-of-the-bench', log: silent };
+const pageSize = 100;
+const day = 86_400_000;
+
+/** A token bucket, full at first. */
+export interface Limiter {
+  readonly perSecond: number;
+  readonly bucket: number;
+  /** In seconds. */
+  readonly retryAfter?: number | undefined;
 }
 
-/** The part of the service that a wait needs, in memory. So the figures measure only the waiter. */
+interface World {
+  readonly seed?: number;
+  /** The usual time that a request or a response travels, in milliseconds. It varies by a quarter. */
+  readonly trip?: number;
+  readonly limiter?: Limiter;
+  /** The ends of the operations of each project in milliseconds, newest operation first. */
+  readonly ends?: readonly number[];
+}
+
+/** The part of the service that a wait needs, in virtual time. The wait is real. */
 export class Service {
-  readonly exchange: Exchange;
+  readonly clock = new VirtualClock();
   requests = 0;
+  /** Reads that begin at the newest operation. */
+  listReads = 0;
   refused = 0;
-  /** The end of each operation, in milliseconds of the clock. */
-  readonly #ends: ReadonlyMap<string, number>;
-  readonly #clock: VirtualClock;
-  readonly #bucket: Bucket | undefined;
+  readonly #random: Random;
+  readonly #trip: number;
+  readonly #limiter: Limiter | undefined;
+  readonly #ends: readonly number[];
   #tokens: number;
   #filledAt = 0;
-  /** The number of the request that gets one extra 429. The first one is 1. */
-  refuseNth: number | undefined;
 
-  constructor(clock: VirtualClock, ends: ReadonlyMap<string, number>, bucket?: Bucket) {
-    this.#clock = clock;
+  constructor({ seed = 1, trip = 0, limiter, ends = [] }: World) {
+    this.#random = seededRandom(seed);
+    this.#trip = trip;
+    this.#limiter = limiter;
     this.#ends = ends;
-    this.#bucket = bucket;
-    this.#tokens = bucket?.burst ?? 0;
-    this.exchange = async ({ url }) => this.#answer(url);
+    this.#tokens = limiter?.bucket ?? 0;
   }
 
-  #answer(url: URL): HttpResponse {
-    this.requests++;
-    if (this.requests === this.refuseNth || !this.#admits()) {
-      this.refused++;
-      return { status: 429, headers: {}, body: '{"message":"too many requests"}' };
-    }
-    const last = url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
-    if (last !== 'operations') return { status: 200, headers: {}, body: `{"operation":${this.#record(last)}}` };
-    const records = [...this.#ends.keys()].map((id) => this.#record(id));
-    return { status: 200, headers: {}, body: `{"operations":[${records}],"pagination":{}}` };
+  /** A process that waits from now on. Returns the time when it ends. */
+  async wait(what: Pick<WaitSettings, 'projectIds' | 'target'>): Promise<number> {
+    const { clock } = this;
+    const random = this.#random;
+    const rate = new Rate(clock, random);
+    const api = new ControlApi({ ...access, rate, exchange: this.#exchange });
+    const deadline = new Deadline(clock, day, new Cancellation());
+    const { verdict } = await waitOperation(
+      { ...what, failOnEmpty: false, pollInterval: 'auto', failFast: true, pollsOnce: false },
+      { api, rate, deadline, log: silent, random },
+    );
+    if (verdict !== 'finished') throw new Error(`A wait of the bench ended ${verdict} after ${clock.now()} ms.`);
+    return clock.now();
   }
 
-  #record(id: string): string {
-    const ended = this.#clock.now() >= (this.#ends.get(id) ?? Number.POSITIVE_INFINITY);
-    const status = ended ? 'finished' : 'running';
-    return `{"id":"${id}","status":"${status}","action":"create_branch","created_at":"2024-01-01T00:00:00Z"}`;
+  readonly #exchange: Exchange = async ({ url }) => {
+    await this.#travel();
+    const response = this.#admits() ? { status: 200, headers: {}, body: this.#read(url) } : this.#refuse();
+    await this.#travel();
+    return response;
+  };
+
+  async #travel(): Promise<void> {
+    if (this.#trip > 0) await this.clock.sleep(this.#trip * (0.75 + this.#random() / 2));
   }
 
   #admits(): boolean {
-    if (this.#bucket === undefined) return true;
-    const now = this.#clock.now();
-    this.#tokens = Math.min(this.#bucket.burst, this.#tokens + ((now - this.#filledAt) / 1_000) * this.#bucket.rate);
+    this.requests++;
+    if (this.#limiter === undefined) return true;
+    const { perSecond, bucket } = this.#limiter;
+    const now = this.clock.now();
+    this.#tokens = Math.min(bucket, this.#tokens + ((now - this.#filledAt) / 1_000) * perSecond);
     this.#filledAt = now;
     if (this.#tokens < 1) return false;
-    this.#tokens -= 1;
+    this.#tokens--;
     return true;
   }
+
+  #refuse(): HttpResponse {
+    this.refused++;
+    const { retryAfter } = this.#limiter ?? {};
+    const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
+    return { status: 429, headers, body: '{"message":"too many requests"}' };
+  }
+
+  #read(url: URL): string {
+    const name = url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
+    if (name !== 'operations') return JSON.stringify({ operation: this.#record(Number(name.slice(-12))) });
+    const from = Number(url.searchParams.get('cursor'));
+    if (from === 0) this.listReads++;
+    const to = from + pageSize;
+    const operations = this.#ends.slice(from, to).map((_, n) => this.#record(from + n));
+    return JSON.stringify({ operations, pagination: to < this.#ends.length ? { cursor: String(to) } : {} });
+  }
+
+  #record(n: number) {
+    const status = this.clock.now() >= (this.#ends[n] ?? Number.POSITIVE_INFINITY) ? 'finished' : 'running';
+    return { id: idOf(n), status, action: 'create_branch', created_at: '2024-01-01T00:00:00Z' };
+  }
+}
+
+/** The id of an operation by its place in the list. */
+export function idOf(n: number): string {
+  return `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
 }

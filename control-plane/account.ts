@@ -269,6 +269,7 @@ export class Account {
       course: courseOf(plan),
       failuresCount: plan.failuresCount ?? failuresFor(outcome),
       appearsAfterMs: plan.appearsAfterMs ?? 0,
+      listedAfterMs: plan.listedAfterMs ?? 0,
       vanishesAfterMs: plan.vanishesAfterMs ?? Number.POSITIVE_INFINITY,
       fields: plan.fields ?? {},
       shown: undefined,

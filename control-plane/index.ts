@@ -22,6 +22,7 @@ import { type Clock, systemClock } from './clock.js';
 import type { Awaited, Exchange } from './exchange-log.js';
 import { Exchanges } from './exchanges.js';
 import { FaultPlan, type FaultRule } from './faults.js';
+import type { Limit } from './limiter.js';
 import { type NotShown, plainest } from './not-shown.js';
 import { ControlPlane, type NewOperations, type PlaneAnswer, type PlaneOptions } from './plane.js';
 import type { Replica } from './replica.js';
@@ -35,6 +36,7 @@ export type { Reception } from './exchanges.js';
 export { Exchanges } from './exchanges.js';
 export type { Fault, FaultRule } from './faults.js';
 export { FaultPlan } from './faults.js';
+export type { Limit } from './limiter.js';
 export type { NotShown } from './not-shown.js';
 export type { Operation, OperationPlan } from './operation.js';
 export type { PlaneAnswer, PlaneRequest } from './plane.js';
@@ -61,6 +63,12 @@ export interface ControlPlaneOptions {
   /** Default: none, so that each response shows the truth. */
   readonly replicas?: readonly Replica[];
   readonly replicasAuthenticate?: boolean;
+  /** Chooses the copy that answers a request, in place of chance. `ms`: since the start of the service. */
+  readonly replicaFor?: PlaneOptions['replicaFor'];
+  /** Default: no limit. */
+  readonly limit?: Limit;
+  /** How far the header `Date` is ahead of the truth. `absent`: there is none. */
+  readonly dateAheadMs?: PlaneOptions['dateAheadMs'];
   /** The course of operations that a request starts. */
   readonly newOperations?: NewOperations;
   readonly faults?: readonly FaultRule[];
@@ -108,6 +116,9 @@ export function createControlPlane(options: ControlPlaneOptions = {}): CreatedCo
     newOperations: options.newOperations ?? {},
     replicas: options.replicas ?? [],
     replicasAuthenticate: options.replicasAuthenticate ?? false,
+    replicaFor: options.replicaFor,
+    limit: options.limit,
+    dateAheadMs: options.dateAheadMs ?? 0,
   };
   const plane = new ControlPlane(planeOptions);
   const faults = new FaultPlan(seed, options.faults);

@@ -19,6 +19,7 @@ export interface Operation {
   course: Course;
   failuresCount: number;
   readonly appearsAfterMs: number;
+  readonly listedAfterMs: number;
   readonly vanishesAfterMs: number;
   readonly fields: Readonly<Record<string, unknown>>;
   /** The last JSON, valid for the same step. */
@@ -45,6 +46,8 @@ export interface OperationPlan {
   readonly ageMs?: number;
   /** The API does not show it before, as a replica that lags behind. */
   readonly appearsAfterMs?: number;
+  /** The list does not show it before; a single request does. */
+  readonly listedAfterMs?: number;
   /** The API does not show it from then on. */
   readonly vanishesAfterMs?: number;
   /** Replace fields of the record. `undefined` removes one. */
@@ -77,6 +80,10 @@ export function endedCourse(operation: Operation, now: number, status: string): 
 export function isVisible(operation: Operation, now: number): boolean {
   const elapsed = now - operation.createdMicros / 1000;
   return elapsed + aheadMs >= operation.appearsAfterMs && elapsed < operation.vanishesAfterMs;
+}
+
+export function isListed(operation: Operation, now: number): boolean {
+  return now - operation.createdMicros / 1000 + aheadMs >= operation.listedAfterMs;
 }
 
 /** The status depends only on the time, so no timer is needed. */

@@ -1,6 +1,7 @@
 import { Account, type AccountOptions, type ApiKey, wasAlive } from './account.js';
+import { type Limit, Limiter } from './limiter.js';
 import type { NotShown } from './not-shown.js';
-import { isVisible, type Operation, type OperationPlan, operationJson } from './operation.js';
+import { isListed, isVisible, type Operation, type OperationPlan, operationJson } from './operation.js';
 import { readPageRequest, turnPage } from './paging.js';
 import { integerBelow, seededRandom } from './random.js';
 import { badRequest, errorBody, notFound, Refusal } from './refusal.js';
@@ -36,6 +37,11 @@ export interface PlaneOptions extends AccountOptions {
   readonly replicas: readonly Replica[];
   /** Whether a replica decides which keys are valid. */
   readonly replicasAuthenticate: boolean;
+  /** Chooses the copy that answers a request, in place of chance. `ms`: since the start of the service. */
+  readonly replicaFor: ((request: PlaneRequest, ms: number) => Partial<Replica>) | undefined;
+  readonly limit: Limit | undefined;
+  /** How far the header `Date` is ahead of the truth. `absent`: there is none. */
+  readonly dateAheadMs: number | 'absent';
 }
 
 interface Branch {
@@ -55,6 +61,9 @@ export class ControlPlane extends Account {
   readonly newOperations: NewOperations;
   readonly replicas: readonly Replica[];
   readonly #replicasAuthenticate: boolean;
+  readonly #replicaFor: PlaneOptions['replicaFor'];
+  readonly #limiter: Limiter | undefined;
+  readonly #dateAheadMs: number | 'absent';
   readonly #choice;
   readonly #branches = new Map<string, Branch>();
   /** Answers the current request. */
@@ -65,6 +74,9 @@ export class ControlPlane extends Account {
     super(options);
     this.replicas = options.replicas;
     this.#replicasAuthenticate = options.replicasAuthenticate;
+    this.#replicaFor = options.replicaFor;
+    this.#limiter = options.limit && new Limiter(options.limit, this.clock.now());
+    this.#dateAheadMs = options.dateAheadMs;
     this.#choice = seededRandom(options.seed + 2);
     this.notShown = options.notShown;
     this.newOperations = options.newOperations;
@@ -72,7 +84,8 @@ export class ControlPlane extends Account {
 
   handle(request: PlaneRequest): PlaneAnswer {
     const index = integerBelow(this.#choice, this.replicas.length);
-    this.#replica = this.replicas[index] ?? upToDate;
+    const chosen = this.#replicaFor?.(request, this.clock.now() - this.startedAt);
+    this.#replica = { ...upToDate, ...(chosen ?? this.replicas[index]) };
     const answer = this.#answer(request);
     return this.replicas.length === 0
       ? answer
@@ -105,8 +118,10 @@ export class ControlPlane extends Account {
   }
 
   /** The headers of every response. */
-  commonHeaders(): { readonly date: string; readonly 'x-request-id': string } {
-    return { date: httpDate(this.clock.now()), 'x-request-id': `req-${++this.#requests}` };
+  commonHeaders(): { readonly date?: string; readonly 'x-request-id': string } {
+    const ahead = this.#dateAheadMs;
+    const date = ahead === 'absent' ? {} : { date: httpDate(this.clock.now() + ahead) };
+    return { ...date, 'x-request-id': `req-${++this.#requests}` };
   }
 
   /** The key of a request, also a revoked one. */
@@ -116,6 +131,8 @@ export class ControlPlane extends Account {
   }
 
   #carryOut(request: PlaneRequest): PlaneAnswer {
+    if (this.#limiter?.admits(this.clock.now()) === false)
+      throw new Refusal(429, 'TOO_MANY_REQUESTS', 'Too many requests.', this.#limiter.headers);
     this.#authenticate(request);
     const route = findRoute(request.method, request.target);
     if (route.kind === 'unknown-path') throw notFound('There is no such path.');
@@ -171,7 +188,7 @@ export class ControlPlane extends Account {
       const page = readPageRequest(queryOf(request.target), this.notShown.defaultPageSize, this.notShown);
       const timeline = this.operationTimeline(projectId);
       if (!timeline) throw notFound('There is no such project.');
-      const { items, pagination } = turnPage(timeline, page, (item) => this.#shows(item), this.notShown);
+      const { items, pagination } = turnPage(timeline, page, (item) => this.#lists(item), this.notShown);
       const operations = items.map((item) => operationJson(item, this.#operationsAt));
       return `{"operations":[${operations}],"pagination":${JSON.stringify(pagination)}}`;
     },
@@ -217,6 +234,10 @@ export class ControlPlane extends Account {
     const isOld = operation.createdMicros / 1000 < this.startedAt - recentMs;
     const isMissing = isOld && this.clock.now() < this.startedAt + this.#replica.historyAfterMs;
     return !isMissing && isVisible(operation, this.#operationsAt);
+  }
+
+  #lists(operation: Operation): boolean {
+    return this.#shows(operation) && isListed(operation, this.#operationsAt);
   }
 
   get #keysAt(): number | undefined {

@@ -69,9 +69,12 @@ function lapsesOf({ name, standsInFor }) {
   ];
 }
 
-/** The stand-ins are our own code, so the list of licences leaves them out. */
+/** The stand-ins are our own code, so the list of licences leaves them out. The last entry has no empty line behind it. */
 function withoutStandIns(licenses) {
-  return standIns.reduce((text, { name, license }) => text.replace(`${name}\n${license}\n\n`, ''), licenses);
+  return standIns.reduce(
+    (text, { name, license }) => text.replace(new RegExp(`${name}\n${license}\n\n?`), ''),
+    licenses,
+  );
 }
 
 function readJson(path) {

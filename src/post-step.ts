@@ -2,11 +2,12 @@ import { apiKeys, baseUrlProblem } from './action/inputs/inputs.js';
 import { publishLogAndSummary } from './action/publish.js';
 import type { StepReport } from './action/step-report.js';
 import { ControlApi } from './api/control-api.js';
+import { Rate } from './http/rate.js';
 import { isSealed, type PostState, parsePostState, sealContext } from './keys/post-state.js';
 import { postStateName } from './keys/post-state-name.js';
 import { cleanUp } from './post/clean-up.js';
 import { cleanUpReport, crashReport, doubts } from './post/report.js';
-import { requestTimeout, totalTimeout } from './post/schedule.js';
+import { totalTimeout } from './post/schedule.js';
 import type { Work, World } from './process.js';
 import { Deadline } from './time/deadline.js';
 
@@ -27,7 +28,9 @@ export class PostStep implements Work {
     if (parent !== undefined) secrets.add(parent);
     const otherKeys = [state.minted?.secret ?? [], parent ?? []].flat();
     const baseUrl = new URL(state.baseUrl);
-    const connection = { exchange: world.exchange, log: toolkit, baseUrl, requestTimeout, otherKeys };
+    // By contract, a `Retry-After` counts as at most 2 s here.
+    const rate = new Rate(clock, random, 2_000);
+    const connection = { exchange: world.exchange, log: toolkit, baseUrl, rate, otherKeys };
     const api = (apiKey: string) => new ControlApi({ ...connection, apiKey });
     const minted = state.minted && { id: state.minted.id, api: api(state.minted.secret) };
     const clients = { minted, parent: parent === undefined ? undefined : api(parent) };

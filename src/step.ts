@@ -3,6 +3,7 @@ import { BadInputs } from './action/inputs/input-reader.js';
 import { maskParentKey, readInputs } from './action/inputs/inputs.js';
 import { publishLogAndSummary, publishOutputs } from './action/publish.js';
 import { ControlApi } from './api/control-api.js';
+import { Rate } from './http/rate.js';
 import { sealContext, serializePostState, splitSeal } from './keys/post-state.js';
 import { nothingToRevoke, postStateName } from './keys/post-state-name.js';
 import { modes } from './modes/index.js';
@@ -18,7 +19,7 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
   // Without a saved state, post could read a state that another step forged. So the state is saved before anything can fail.
   toolkit.state(postStateName, nothingToRevoke);
   const inputs = readInputs(modes, toolkit.input, environment, secrets);
-  const { apiKey, baseUrl, summary, requestTimeout, timeout } = inputs;
+  const { apiKey, baseUrl, summary, timeout } = inputs;
   const services: Services = {
     savePostState: (state) => {
       if (state === nothingToRevoke) return toolkit.state(postStateName, state);
@@ -34,12 +35,13 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
       secrets.add(token);
       return (await loadRuns())(token, repository, clock.epochMs);
     },
-    requestTimeout,
   };
-  const connection = { ...inputs, exchange: world.exchange, log: toolkit, requestTimeoutInput: 'request-timeout' };
+  const rate = new Rate(clock, world.random);
+  const connection = { apiKey, baseUrl, exchange: world.exchange, log: toolkit, rate };
   const collaborators = {
     api: new ControlApi(connection),
     deadline: new Deadline(clock, timeout || Number.POSITIVE_INFINITY, world.cancellation),
+    rate,
     log: toolkit,
     random: world.random,
   };

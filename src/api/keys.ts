@@ -1,9 +1,9 @@
 import type { HttpResponse } from '../http/exchange.js';
 import { minSecretLength } from '../text/encodings.js';
 import { isAbsent, isObject, isText, type Json, toText } from '../text/json.js';
-import { findMissing, type Missing } from './missing.js';
 import { UnexpectedShapeError, unexpectedShape } from './parse-response.js';
 import { type ApiRecord, fieldTime } from './records.js';
+import { rejectPartialList } from './whole-list.js';
 
 /** A key as the service lists it, without its secret. */
 export interface Key extends ApiRecord {
@@ -12,17 +12,15 @@ export interface Key extends ApiRecord {
   readonly createdAt: number | undefined;
 }
 
-/** Only a list without `missing` proves that a key does not exist. */
-export interface KeyList extends Pick<Missing, 'missing'> {
-  /** By id, in the order of the service. */
-  readonly keys: ReadonlyMap<string, Key>;
-}
+/** The keys by id, in the order of the service. */
+export type KeyList = ReadonlyMap<string, Key>;
 
 export const keyFields: readonly string[] = ['id', 'name', 'created_at', 'last_used_at', 'last_used_from_addr'];
 
 /** Accepts only the documented response, because a key that the response does not contain is treated as gone. */
 export function parseKeyList(body: Json, { status, headers }: HttpResponse): KeyList {
   if (status !== 200) throw unexpectedShape('status', '200', status);
+  rejectPartialList(body, headers);
   if (!Array.isArray(body)) throw unexpectedShape('body', 'an array', body);
   const keys = new Map<string, Key>();
   for (const [index, item] of body.entries()) {
@@ -32,7 +30,7 @@ export function parseKeyList(body: Json, { status, headers }: HttpResponse): Key
     if (name !== key.name) throw new UnexpectedShapeError(`two keys with different names have the id ${key.id}`);
     keys.set(key.id, key);
   }
-  return { keys, missing: findMissing(body, headers).missing };
+  return keys;
 }
 
 function parseKey(value: Json, place: string): Key {

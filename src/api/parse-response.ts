@@ -1,6 +1,7 @@
 import { RequestError } from '../http/errors.js';
 import type { HttpRequest, HttpResponse } from '../http/exchange.js';
-import { isTransientStatus, parseRetryAfter } from '../http/retry.js';
+import { isTransientStatus } from '../http/retry.js';
+import { parseRetryAfter } from '../http/retry-after.js';
 import {
   hasContent,
   isObject,
@@ -13,9 +14,6 @@ import {
 } from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 
-/** A 200 with an `error` and no records. */
-export class ErrorInPlaceOfData extends RequestError {}
-
 /** Returns the decoded body, or throws an error that describes the response. `nowMs`: milliseconds since 1970. */
 export function parseResponse<T>(request: HttpRequest, response: HttpResponse, nowMs: number, decode: Decode<T>): T {
   const { status } = response;
@@ -25,11 +23,11 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
   // A proxy may have sent the page, for example with a 502. Only its 407 (login needed) is final.
   const isProxyFailure = isPage && status >= 400 && status !== 407;
   // Every 4xx but these two proves that the service did not carry out the request.
-  const isRejected = status >= 400 && status < 500 && status !== 408 && status !== 425;
-  const toError = (message: string, transient = isProxyFailure || isTransientStatus(status), Kind = RequestError) => {
+  const isRejected = status >= 400 && status < 500 && status !== 408 && status !== 409;
+  const toError = (message: string, transient = isProxyFailure || isTransientStatus(status)) => {
     const id = sanitizeId(quotable(requestId(response) ?? '', request, response));
     const suffix = id && ` [request id ${id}]`;
-    return new Kind(`${request.method} ${sanitizeLine(request.url.pathname)}: ${message}${suffix}`, {
+    return new RequestError(`${request.method} ${sanitizeLine(request.url.pathname)}: ${message}${suffix}`, {
       status,
       transient,
       retryAfterMs: parseRetryAfter(response.headers, nowMs),
@@ -58,11 +56,8 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
     return decode(body, response);
   } catch (error) {
     if (!(error instanceof UnexpectedShapeError)) throw error;
-    // A GET is repeated only if its body has an `error`: otherwise the response would be the same. A POST creates another key.
-    if (request.method !== 'GET' || !hasError(body))
-      throw toError(`status ${status} with an unusable response: ${error.message}`, request.method === 'POST');
-    const message = `status ${status} with an error in place of the data${serviceMessage(request, response)}`;
-    throw toError(message, true, ErrorInPlaceOfData);
+    const said = request.method === 'GET' && hasError(body) ? serviceMessage(request, response) : '';
+    throw toError(`status ${status} with an unusable response: ${error.message}${said}`, request.method !== 'DELETE');
   }
 }
 

@@ -1,10 +1,10 @@
 import { RequestError, TransportError } from '../http/errors.js';
 import type { Exchange, HttpRequest, HttpResponse } from '../http/exchange.js';
-import { NoResponseYet } from '../http/retry.js';
+import type { Rate } from '../http/rate.js';
+import type { Attempt } from '../http/retry.js';
 import { secretEncodings } from '../text/encodings.js';
 import { parseJsonOrUndefined, printJson } from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
-import type { Deadline } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 import { requestId } from './parse-response.js';
 
@@ -23,10 +23,8 @@ export interface Connection {
   readonly apiKey: string;
   /** Keys that other requests of the step send. They are removed from responses, too. */
   readonly otherKeys?: readonly string[];
-  /** Maximum milliseconds for one exchange, response body included. */
-  readonly requestTimeout: number;
-  /** Name of the input that sets `requestTimeout`, for the error message. */
-  readonly requestTimeoutInput?: string | undefined;
+  /** Sends all requests of the step. */
+  readonly rate: Rate;
 }
 
 export interface Call extends Pick<HttpRequest, 'method' | 'body' | 'maxBytes' | 'onNewConnection'> {
@@ -41,22 +39,20 @@ export function createRequest({ path, ...call }: Call, { baseUrl, apiKey }: Conn
     headers: {
       authorization: `Bearer ${apiKey}`,
       accept: 'application/json',
+      // A cache on the way could answer with a state that is over.
+      ...(call.method === 'GET' ? { 'cache-control': 'no-cache' } : {}),
       ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
     },
   };
 }
 
-/**
- * Sends a request and logs its outcome. Removes the API key from the response. `giveUpAfter`: throws `NoResponseYet` after so
- * many milliseconds without a response.
- */
+/** Sends a request and logs its outcome. Removes the API key from the response. */
 export async function sendRequest(
   request: HttpRequest,
-  deadline: Deadline,
+  { deadline, patience }: Attempt,
   connection: Connection,
-  giveUpAfter = Number.POSITIVE_INFINITY,
 ): Promise<HttpResponse> {
-  const { exchange, log, requestTimeout, requestTimeoutInput } = connection;
+  const { exchange, log } = connection;
   const { method } = request;
   const { pathname, search } = request.url;
   const { clock } = deadline;
@@ -66,13 +62,9 @@ export async function sendRequest(
 
   let response: HttpResponse | undefined;
   try {
-    const timeout = Math.min(giveUpAfter, requestTimeout);
-    response = await deadline.raceFor(timeout, (onCancel) => exchange(request, onCancel));
-    if (response === undefined) {
-      if (timeout < requestTimeout) throw new NoResponseYet('had no response and is sent once more');
-      const input = requestTimeoutInput === undefined ? '' : ` (${requestTimeoutInput})`;
-      throw new TransportError(`No complete response within ${formatDuration(requestTimeout)}${input}`);
-    }
+    response = await deadline.raceFor(patience, (onCancel) => exchange(request, onCancel));
+    if (response === undefined)
+      throw new TransportError(`No complete response within ${formatDuration(patience)}`, { isSilence: true });
     response = redactResponse(response, connection);
   } catch (error) {
     logOutcome(error instanceof Error ? error.message : String(error));

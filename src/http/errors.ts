@@ -11,21 +11,27 @@ export class RequestError extends Error {
   readonly mayHaveTakenEffect: boolean = false;
   /** True if the response is an HTML page. A proxy may have sent the page, so it proves nothing about the service. */
   readonly isPage: boolean = false;
-  readonly isUnknownHost: boolean = false;
+  /** True if no whole response arrived in time. */
+  readonly isSilence: boolean = false;
 
   constructor(message: string, details: RequestErrorOptions, options?: ErrorOptions) {
     super(message, options);
     Object.assign(this, details);
   }
 
-  /** True if the service asks the client to retry later. The contract does not treat 423 and 429 as failures. */
+  /** True if the service asks the client to retry later. Such a request is repeated until the deadline. */
   get isThrottled(): boolean {
-    return this.status === 423 || this.status === 429;
+    return this.status === 423 || this.status === 425 || this.status === 429;
   }
 
   /** True if the service itself sent the status. False for an HTML page, because a proxy may have sent it. */
   isServiceStatus(status: number): boolean {
     return this.status === status && !this.isPage;
+  }
+
+  /** True if no request of this kind can be sent, for example because a proxy variable is invalid. */
+  get isUnsendable(): boolean {
+    return this.status === undefined && !this.transient && !this.mayHaveTakenEffect;
   }
 
   /** True for a 4xx that a retry cannot change. False for an HTML page, unless it is a proxy's 407. */
@@ -35,7 +41,7 @@ export class RequestError extends Error {
 }
 
 export type RequestErrorOptions = Pick<RequestError, 'transient'> &
-  Partial<Pick<RequestError, 'status' | 'retryAfterMs' | 'mayHaveTakenEffect' | 'isPage' | 'isUnknownHost'>>;
+  Partial<Pick<RequestError, 'status' | 'retryAfterMs' | 'mayHaveTakenEffect' | 'isPage' | 'isSilence'>>;
 
 /** No complete response arrived. Unless `details` say otherwise, a retry may help, and the request may have taken effect. */
 export class TransportError extends RequestError {
@@ -70,7 +76,6 @@ export function toTransportError(error: unknown, peer: string, neverSent = false
   return new TransportError(text, {
     cause: error,
     mayHaveTakenEffect: !(neverSent || all.every(isBeforeRequest)),
-    isUnknownHost: code === 'ENOTFOUND',
   });
 }
 

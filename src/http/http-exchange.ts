@@ -54,7 +54,7 @@ async function send(request: HttpRequest, options: ConnectOptions): Promise<Http
     canHandleAuthentication: () => false,
     handleAuthentication: () => Promise.reject(new Error('not used')),
   };
-  // By default, http-client closes an idle socket after 3 minutes, but `request-timeout` may be longer.
+  // By default, http-client closes an idle socket after 3 minutes. A request has its own limit.
   const client = new HttpClient(undefined, [handler], { allowRedirects: false, socketTimeout: longestTimer });
   // HttpClient's constructor would append ACTIONS_ORCHESTRATION_ID, which the service does not need.
   client.userAgent = userAgent;

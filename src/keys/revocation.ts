@@ -1,10 +1,9 @@
 import type { ControlApi } from '../api/control-api.js';
 import type { Key, KeyList } from '../api/keys.js';
-import { UnreadableList } from '../api/paging.js';
 import type { Log } from '../api/request.js';
 import { RequestError } from '../http/errors.js';
-import { Cooldown, mapConcurrently, type RequestPolicy, withRetries } from '../http/retry.js';
-import { CancelledError, type Deadline, DeadlineExceeded } from '../time/deadline.js';
+import type { Attempt, Send } from '../http/retry.js';
+import { CancelledError, DeadlineExceeded } from '../time/deadline.js';
 
 /** `already-gone`: somebody else revoked the key. */
 type RevocationOutcome = 'revoked' | 'already-gone';
@@ -17,17 +16,15 @@ interface KeyToRevoke {
 }
 
 /** Checks whether the service still lists the key. Even a list from before the DELETE proves `false`: a gone key stays gone. */
-export type ListCheck = (key: KeyToRevoke) => Promise<ListCheckResult>;
-/** `unknown`: the list does not contain the key, but is incomplete. */
-type ListCheckResult = boolean | 'unknown';
+export type ListCheck = (key: KeyToRevoke) => Promise<boolean>;
 
 /**
  * Revokes one key. All attempts use one object, because earlier responses to the DELETE decide what a later one proves:
  *
  * - `revoked: true`: the key is gone.
- * - Any other success: it is gone if a complete list does not contain it.
+ * - Any other success: it is gone if a list does not contain it.
  * - A 404 after a lost response or a 5xx: it is gone, because the earlier DELETE took effect.
- * - Any other 404, for example from a wrong base-url: it is gone if a complete list does not contain it. After such a
+ * - Any other 404, for example from a wrong base-url: it is gone if a list does not contain it. After such a
  *   404, the same is true of each later 404, even if a response was lost in between.
  * - Anything else, such as a 401 or an HTML page: nothing.
  */
@@ -42,25 +39,23 @@ export class Revocation {
   constructor(readonly key: KeyToRevoke) {}
 
   /** Throws unless the key is confirmed to be gone. */
-  async attempt(api: ControlApi, deadline: Deadline, isListed: ListCheck): Promise<RevocationOutcome> {
-    const doubt = await this.send(api, deadline);
+  async attempt(api: ControlApi, attempt: Attempt, isListed: ListCheck): Promise<RevocationOutcome> {
+    const doubt = await this.send(api, attempt);
     const isRepeated = doubt?.status === 404 && this.#first === 'lost response';
     if (doubt === undefined || isRepeated) return 'revoked';
-    const listed = await isListed(this.key);
-    if (listed === false) return this.outcome;
-    const why = listed === true ? 'still contains the key' : 'is incomplete, so it cannot confirm that the key is gone';
-    // A list that is out of date will be corrected, so a retry may help. An incomplete list stays incomplete.
-    const details = { ...doubt, transient: listed === true, mayHaveTakenEffect: true };
-    throw new RequestError(`${doubt.message}; the list of keys ${why}`, details);
+    if (!(await isListed(this.key))) return this.outcome;
+    // A list that is out of date will be corrected, so a retry may help.
+    const details = { ...doubt, transient: true, mayHaveTakenEffect: true };
+    throw new RequestError(`${doubt.message}; the list of keys still contains the key`, details);
   }
 
   /**
    * Returns undefined if the revocation is confirmed. After any other success or a 404, returns a doubt: an error that says
    * that the key may still be valid. Throws any other error, such as a 401.
    */
-  async send(api: ControlApi, deadline: Deadline): Promise<RequestError | undefined> {
+  async send(api: ControlApi, attempt: Attempt): Promise<RequestError | undefined> {
     try {
-      if (await api.revokeKey(this.key.id, deadline)) this.isConfirmed = true;
+      if (await api.revokeKey(this.key.id, attempt)) this.isConfirmed = true;
       this.#mayBeOurs = true;
       // During the request, a list that was read for another key may have confirmed this revocation.
       if (this.isConfirmed) return undefined;
@@ -85,25 +80,21 @@ export class Revocation {
   }
 }
 
-export function includesKey({ keys, missing }: KeyList, { id, name }: KeyToRevoke): ListCheckResult {
-  const listed = keys.get(id);
-  if (listed === undefined) return missing === undefined ? false : 'unknown';
+export function includesKey(list: KeyList, { id, name }: KeyToRevoke): boolean {
+  const listed = list.get(id);
+  if (listed === undefined) return false;
   return name === undefined || listed.name === undefined || listed.name === name;
 }
 
 /** True if the id belongs to another key by now. Then the key is gone, and its id must not be touched. */
 export function belongsToOther(list: KeyList, key: KeyToRevoke): boolean {
-  const owner = list.keys.get(key.id);
-  return owner !== undefined && includesKey(list, key) === false && isLaterOwner(owner, key);
+  const owner = list.get(key.id);
+  return owner !== undefined && !includesKey(list, key) && isLaterOwner(owner, key);
 }
 
 /** False if `one` had the id before `other`. The service may reuse an id, and a replica that lags shows the earlier owner. */
 export function isLaterOwner(one: Partial<Key>, other: Partial<Key>): boolean {
   return (one.createdAt ?? Number.POSITIVE_INFINITY) >= (other.createdAt ?? 0);
-}
-
-export function incompleteKeyList(missing: string): RequestError {
-  return new UnreadableList(`GET /api_keys: ${missing}, so a key that is not in the list may still exist`);
 }
 
 /** `isConfirmed`: false if the key was merely not found. A replica that lags may not know the key. */
@@ -116,21 +107,22 @@ export type RevocationResult = { readonly id: string; readonly isConfirmed: bool
 export function revokeEach(
   keys: readonly KeyToRevoke[],
   api: ControlApi,
-  policy: RequestPolicy,
+  send: Send,
   log: Log,
   latest?: KeyList,
 ): Promise<RevocationResult[]> {
-  const { isListed, reused } = sharedListCheck(keys, api, policy, latest);
+  const { isListed, reused } = sharedListCheck(keys, api, send, latest);
   /** Ends all revocations: thousands of keys would take too long if each had to notice a cancel or the deadline. */
   let end: CancelledError | DeadlineExceeded | undefined;
-  return mapConcurrently(keys, async (key): Promise<RevocationResult> => {
+  const revoke = async (key: KeyToRevoke): Promise<RevocationResult> => {
     const { id, name } = key;
-    if (end !== undefined) return { id, outcome: 'failed', isConfirmed: false, failure: end };
     const revocation = new Revocation(key);
-    const attempt = async () =>
-      reused.has(id) ? revocation.outcome : revocation.attempt(api, policy.deadline, isListed);
+    const attempt = async (how: Attempt) => {
+      if (end !== undefined) throw end;
+      return reused.has(id) ? revocation.outcome : revocation.attempt(api, how, isListed);
+    };
     try {
-      const outcome = await withRetries(attempt, policy);
+      const outcome = await send(attempt);
       // Keys with a name come from a list, so they did exist.
       const gone = name === undefined ? 'was revoked before, or never existed' : 'was already gone';
       log.info(`Key ${id} ${outcome === 'revoked' ? 'was revoked' : gone}.`);
@@ -140,11 +132,12 @@ export function revokeEach(
       if (failure instanceof CancelledError || (failure instanceof DeadlineExceeded && !failure.cause)) end = failure;
       return { id, outcome: 'failed', isConfirmed: false, failure };
     }
-  });
+  };
+  return Promise.all(keys.map(revoke));
 }
 
 /** Shares one list among many keys. A revoked key stays gone, so a list without the key stays valid. */
-function sharedListCheck(keys: readonly KeyToRevoke[], api: ControlApi, policy: RequestPolicy, first?: KeyList) {
+function sharedListCheck(keys: readonly KeyToRevoke[], api: ControlApi, send: Send, first?: KeyList) {
   let list = first && Promise.resolve(first);
   /** Ids that another key has by now, according to any of the lists. */
   const reused = new Set<string>();
@@ -153,15 +146,12 @@ function sharedListCheck(keys: readonly KeyToRevoke[], api: ControlApi, policy: 
     return latest;
   };
   if (first !== undefined) note(first);
-  // Every check reads the list of keys, so a 423 for that list delays all checks.
-  const cooldown = new Cooldown(policy.deadline.clock);
-  const once: RequestPolicy = { ...policy, retry: (error) => void cooldown.note(error) };
   const isListed: ListCheck = async (key) => {
     // Parallel checks share the first list: without an earlier list, this line awaits nothing.
     const earlier = list === undefined ? undefined : await list.catch(() => undefined);
-    if (earlier !== undefined && includesKey(earlier, key) === false) return false;
+    if (earlier !== undefined && !includesKey(earlier, key)) return false;
     // An earlier list that contains the key may be out of date.
-    list = cooldown.wait(policy.deadline).then(() => api.keys(once).then(note));
+    list = api.keys(send).then(note);
     return includesKey(await list, key);
   };
   return { isListed, reused };

@@ -2,17 +2,16 @@ import type { InputReader } from '../action/inputs/input-reader.js';
 import type { StepReport } from '../action/step-report.js';
 import type { ControlApi } from '../api/control-api.js';
 import type { Log } from '../api/request.js';
-import { Cooldown, exponentialBackoff, type RequestPolicy } from '../http/retry.js';
+import type { Rate } from '../http/rate.js';
 import type { KeyState } from '../keys/post-state.js';
-import { sentences } from '../text/sentences.js';
 import type { Deadline } from '../time/deadline.js';
-import { formatDuration } from '../time/duration.js';
 import type { FindRun } from './sweep-keys/workflow-runs.js';
 
 export interface Collaborators {
   readonly api: ControlApi;
-  /** With `timeout: 0` the deadline never expires, and each request is sent once, without retries. */
+  /** With `timeout: 0` it never expires. */
   readonly deadline: Deadline;
+  readonly rate: Rate;
   readonly log: Log;
   readonly random: () => number;
 }
@@ -23,8 +22,6 @@ export interface Services {
   readonly savePostState: (state: KeyState) => void;
   /** Masks the token, and returns a function that reads the workflow runs of the repository. */
   readonly workflowRuns: (token: string, repository: string) => Promise<FindRun>;
-  /** Timeout of one request to GitHub, in milliseconds. */
-  readonly requestTimeout: number;
 }
 
 export interface ReportFacts {
@@ -61,15 +58,5 @@ export function define<Settings, Result>(mode: Mode<Settings, Result>) {
         return { report, stateAfterOutputs: mode.stateAfterOutputs?.(result, settings) };
       };
     },
-  };
-}
-
-/** Retries requests as the contract promises. A `Retry-After` for one request delays all requests with this policy. */
-export function defaultPolicy({ deadline, random, log }: Omit<Collaborators, 'api'>): RequestPolicy {
-  return {
-    deadline,
-    retry: exponentialBackoff(random, deadline),
-    cooldown: new Cooldown(deadline.clock),
-    onRetry: (error, pause) => log.info(sentences(error.message, `Retrying in ${formatDuration(pause)}.`)),
   };
 }

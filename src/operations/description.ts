@@ -46,6 +46,14 @@ export function operationTexts(operation: Operation, nowMs: number) {
   };
 }
 
+/** Describes an operation in a message. */
+export function operationText(operation: Operation, nowMs: number): string {
+  const { name, status, phase, duration, failures, reason } = operationTexts(operation, nowMs);
+  const age = duration === '' ? '' : ` ${phase === 'pending' ? 'for' : 'after'} ${duration}`;
+  const count = ['', '0'].includes(failures) ? '' : ` (failures_count ${failures})`;
+  return `${name} ${status}${age}${count}${reason === '' ? '' : `, ${reason}`}`;
+}
+
 /** The reason that the service gives for a failure. The API does not document these fields, but similar services send them. */
 function reasonOf(operation: Operation): string {
   const field = ['error', 'error_message', 'message'].find((name) => isText(operation.record[name]));

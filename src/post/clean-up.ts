@@ -1,13 +1,11 @@
 import type { ControlApi } from '../api/control-api.js';
 import type { Log } from '../api/request.js';
 import { RequestError, UserError } from '../http/errors.js';
-import { exceededRetryAfter, mapConcurrently } from '../http/retry.js';
 import { isAmbiguous, type PostState } from '../keys/post-state.js';
-import { incompleteKeyList } from '../keys/revocation.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { type CreatedKey, KeyRegister } from './key-register.js';
 import { captureFailure, endsRound, expectRequestError, type PhaseFailure, type Round, Rounds } from './rounds.js';
-import { lastRoundBeforeEnd, timeForMinted, timeForRevocation, youngAge } from './schedule.js';
+import { lastRoundBeforeEnd, requestTimeout, timeForMinted, timeForRevocation, youngAge } from './schedule.js';
 
 const noKey =
   'the API key of the main step is not available in the post step, or another step changed the saved state, a proxy variable or NODE_EXTRA_CA_CERTS';
@@ -84,7 +82,7 @@ function searchStrays(
   phase: Deadline,
   lastRoundBeforeEnd: number,
 ): Promise<PhaseFailure> {
-  const policy = rounds.listPolicy(phase);
+  const send = rounds.readList(phase);
 
   async function round(): Promise<Round> {
     const failure = await captureFailure(readList());
@@ -94,25 +92,25 @@ function searchStrays(
       // The service rejects this API key, so a retry cannot help.
       if (failure.isPermanent) return { failure, isFinal: true };
     }
-    const failures = await mapConcurrently(register.revocable, revoke);
+    const failures = await Promise.all(register.revocable.map(revoke));
     return { failure: failures.find((one) => one !== undefined) ?? failure };
   }
 
   async function readList(): Promise<void> {
     const began = phase.clock.now();
-    const list = await api.keys(policy);
-    register.update(list, began);
-    if (list.missing !== undefined) throw incompleteKeyList(list.missing);
+    register.update(await api.keys(send), began);
   }
+
+  const patient = { deadline: phase, patience: requestTimeout };
 
   async function revoke(key: CreatedKey): Promise<Round['failure']> {
     if (key.lock.cause !== undefined) return key.lock.cause;
     const began = phase.clock.now();
-    const revoking = key.revocation.attempt(api, phase, register.listCheck(key, api, policy));
+    const revoking = key.revocation.attempt(api, patient, register.listCheck(key, api, send));
     const failure = (await captureFailure(revoking)) ?? register.noteGone(key, began);
     if (failure === undefined) return undefined;
     // A 423 delays only one key, so the search continues for the other keys.
-    const delaysOne = failure.status === 423 && exceededRetryAfter(failure, rounds.deadline) === undefined;
+    const delaysOne = failure.status === 423 && (failure.retryAfterMs ?? 0) <= rounds.deadline.remaining;
     (delaysOne ? key.lock : rounds.cooldown).note(failure);
     return failure;
   }
@@ -133,14 +131,14 @@ function revokeMinted(
 ): Promise<PhaseFailure> {
   const { minted, parent, wasAmbiguous } = clients;
   const { revocation } = key;
-  const policy = rounds.listPolicy(phase);
+  const send = rounds.readList(phase);
 
   /** Each round begins with the minted key again: a replica that did not know the key may know it now. */
   async function round(): Promise<Round> {
     const began = phase.clock.now();
     // A request gets half of the remaining time. If the request hangs, there is time for a second one.
-    const shortened = minted.withRequestTimeout(Math.max(minRequestTimeout, phase.remaining / 2));
-    const doubt = await revocation.send(shortened, phase).catch(expectRequestError);
+    const patience = Math.min(requestTimeout, Math.max(minRequestTimeout, phase.remaining / 2));
+    const doubt = await revocation.send(minted, { deadline: phase, patience }).catch(expectRequestError);
     const isRejected = doubt !== undefined && (doubt.isPermanent || doubt.isServiceStatus(404));
     const result = isRejected ? await afterRejection(doubt) : { failure: doubt };
     const failure = result.failure ?? register.noteGone(key, began);
@@ -162,7 +160,7 @@ function revokeMinted(
   }
 
   async function revokeByParent(api: ControlApi, rejection: RequestError): Promise<RequestError | undefined> {
-    const isListed = register.listCheck(key, api, policy);
+    const isListed = register.listCheck(key, api, send);
     // By now the id may belong to another key, which must not be revoked. So the list is read first.
     const listed = await isListed(revocation.key).catch(expectRequestError);
     if (listed === false) return undefined;
@@ -176,7 +174,7 @@ function revokeMinted(
       const mayFollow = doubt.transient && phase.remaining > timeForMinted;
       if (isOthers || rejection.isServiceStatus(401) || endsRound(doubt) || mayFollow) return doubt;
     }
-    return captureFailure(revocation.attempt(api, phase, isListed));
+    return captureFailure(revocation.attempt(api, { deadline: phase, patience: requestTimeout }, isListed));
   }
 
   return rounds.repeat(round, phase, Number.POSITIVE_INFINITY);

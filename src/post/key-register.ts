@@ -2,9 +2,10 @@ import type { ControlApi } from '../api/control-api.js';
 import type { Key, KeyList } from '../api/keys.js';
 import type { Log } from '../api/request.js';
 import { RequestError } from '../http/errors.js';
-import { Cooldown, type RequestPolicy } from '../http/retry.js';
+import type { Send } from '../http/retry.js';
 import { includesKey, isLaterOwner, type ListCheck, Revocation } from '../keys/revocation.js';
 import type { Clock } from '../time/clock.js';
+import { Cooldown } from './cooldown.js';
 import { minAbsence } from './schedule.js';
 
 /** A key that the main step created. */
@@ -80,20 +81,19 @@ export class KeyRegister {
   }
 
   update(list: KeyList, askedAt: number): void {
-    this.isComplete = list.missing === undefined;
+    this.isComplete = true;
     this.#note(list);
     for (const key of this.pending) {
       if (key.id === this.skipped) continue;
       const wasMissing = key.missingSince !== undefined || this.#belongsToOther(key.id);
-      if (key.revocation.isConfirmed || (wasMissing && this.#includes(list, key) === false))
-        this.noteGone(key, askedAt);
+      if (key.revocation.isConfirmed || (wasMissing && !this.#includes(list, key))) this.noteGone(key, askedAt);
     }
   }
 
   /** Each check reads a new list: it can show a stray key, or that an id now belongs to another key. */
-  listCheck(key: CreatedKey, api: ControlApi, policy: RequestPolicy): ListCheck {
+  listCheck(key: CreatedKey, api: ControlApi, send: Send): ListCheck {
     return async () => {
-      const list = await api.keys(policy);
+      const list = await api.keys(send);
       this.#note(list);
       return this.#includes(list, key);
     };
@@ -101,20 +101,20 @@ export class KeyRegister {
 
   /** True if the newest key with this id, or the key in the latest list, has another name. Then no DELETE may be sent. */
   mayBelongToOther(id: string): boolean {
-    return this.#belongsToOther(id) || (this.#latest?.keys.get(id)?.name ?? this.name) !== this.name;
+    return this.#belongsToOther(id) || (this.#latest?.get(id)?.name ?? this.name) !== this.name;
   }
 
   #belongsToOther(id: string): boolean {
     return (this.#owners.get(id)?.name ?? this.name) !== this.name;
   }
 
-  #includes(list: KeyList, key: CreatedKey): ReturnType<typeof includesKey> {
+  #includes(list: KeyList, key: CreatedKey): boolean {
     return this.#belongsToOther(key.id) ? false : includesKey(list, key.revocation.key);
   }
 
   #note(list: KeyList): void {
     this.#latest = list;
-    for (const listed of list.keys.values()) {
+    for (const listed of list.values()) {
       const { id, name } = listed;
       const owner = this.#owners.get(id);
       if (owner !== undefined && !isLaterOwner(listed, owner)) continue;

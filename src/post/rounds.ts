@@ -1,7 +1,8 @@
 import { RequestError } from '../http/errors.js';
-import { Cooldown, type RequestPolicy } from '../http/retry.js';
+import type { Send } from '../http/retry.js';
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
-import { pauseBeforeRound } from './schedule.js';
+import { Cooldown } from './cooldown.js';
+import { pauseBeforeRound, requestTimeout } from './schedule.js';
 
 export interface Round {
   /** Undefined if all requests of the round succeeded. */
@@ -25,9 +26,17 @@ export class Rounds {
     this.cooldown = new Cooldown(deadline.clock);
   }
 
-  /** The policy for a list of keys. A 423 for the list delays all keys. A 423 for a DELETE delays one key. */
-  listPolicy(phase: Deadline): RequestPolicy {
-    return { deadline: phase, cooldown: this.cooldown, retry: (error) => void this.cooldown.note(error) };
+  /** Reads a list of keys once. A 423 for the list delays all keys. A 423 for a DELETE delays one key. */
+  readList(phase: Deadline): Send {
+    return async (attempt) => {
+      await this.cooldown.wait(phase);
+      try {
+        return await attempt({ deadline: phase, patience: requestTimeout });
+      } catch (error) {
+        if (error instanceof RequestError) this.cooldown.note(error);
+        throw error;
+      }
+    };
   }
 
   async repeat(round: () => Promise<Round>, phase: Deadline, lastRoundBeforeEnd: number): Promise<PhaseFailure> {

@@ -1,5 +1,3 @@
-import { backoff } from '../http/retry.js';
-
 // All times are in milliseconds. The contract promises these four.
 
 /** The timeout is short, because after a cancellation all remaining steps share 5 minutes. */
@@ -49,4 +47,9 @@ export function pauseBeforeRound(progress: Progress, random: number): number | u
   if (hasFailed) pause = Math.min(pause, remaining / 4);
   if (untilLastRound > 0) pause = Math.min(pause, untilLastRound);
   return Math.max(minPause, pause, retryAfterMs);
+}
+
+/** Returns `share` (0 to 1) of a maximum that doubles with each attempt. */
+function backoff(attempts: number, { firstMs, maxMs }: typeof roundPauses, share: number): number {
+  return share * Math.min(maxMs, firstMs * 2 ** (attempts - 1));
 }

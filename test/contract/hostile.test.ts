@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test as withoutFixtures } from 'vitest';
-import { attacks, json, nested, printObject, record, text } from '../kit/hostile-values.js';
+import { attacks, json, nested, record, text } from '../kit/hostile-values.js';
 import { type Inputs, operationId as id, type Mode, modes, requiredInputs } from '../kit/inputs.js';
 import { errorOf, type StageOptions, setStage } from '../kit/stage.js';
 import { defectsOf } from '../kit/text-defects.js';
@@ -27,7 +27,7 @@ const test = withoutFixtures.extend<{ run: Run }>({
     await use(async (mode, response, inputs = {}) => {
       respond = typeof response === 'function' ? response : () => response;
       sent = 0;
-      const result = await runMode(mode, { ...inputsOf[mode], timeout: '20s', ...inputs }, { debug: true });
+      const result = await runMode(mode, { ...inputsOf[mode], timeout: '30s', ...inputs }, { debug: true });
       expect(defectsOf(result), mode).toEqual([]);
       return result;
     });
@@ -85,8 +85,7 @@ test.for(named)('every mode shows %s in a record field as plain text', async ([,
   for (const mode of modes) await run(mode, everywhere(attack));
   await run('wait-operation', everywhere(attack), { ...all, since: '1h' });
   const pair = { 'operation-id': `${id} ${otherId}`, 'fail-fast': 'false' };
-  const { summary } = await run('wait-operation', everywhere(attack), pair);
-  expect(summary.match(/^ {2}\d.* :(crit|active), \d+, \d+$/gm)).toHaveLength(2);
+  await run('wait-operation', everywhere(attack), pair);
 });
 
 test('every mode shows any text in a record field as plain text', async ({ run }) => {
@@ -154,29 +153,6 @@ test('a step rejects an operation id that could act as a command or does not fit
     const results = [await run('list-operations', body), await run('wait-operation', body, all)];
     for (const result of results) expect(errorOf(result)).toContain('`operations[0].id` should be an operation id');
   }
-});
-
-const printText = (value: string) => JSON.stringify(value);
-const words = ['end', 'section x', 'title x', 'done', 'crit', 'milestone', 'click 1 href "https://x"', 'call x()'];
-const label = fc.oneof(text.map(printText), fc.constantFrom(...words).map(printText), json);
-const time = fc.oneof(
-  fc.integer({ min: 0, max: 253_402_300_799_999 }).map((ms) => printText(new Date(ms).toISOString())),
-  fc.constantFrom('"0000-01-01T00:00:00Z"', '"9999-12-31T23:59:59Z"', '"2024-01-01T00:00:00+99:99"', '1', '1e400'),
-);
-const word = fc.constantFrom('finished', 'failed', 'running', 'click').map(printText);
-const bar = fc.record({ action: label, branch_id: label, status: word, created_at: time, updated_at: time });
-
-test('a timeline contains only bars, whatever the names and times of its operations are', async ({ run }) => {
-  let drawn = 0;
-  const property = fc.asyncProperty(fc.array(bar, { minLength: 2, maxLength: 40 }), async (records) => {
-    const printed = records.map((fields, n) => printObject([['id', `"operation-${n}"`], ...Object.entries(fields)]));
-    const pending = printed.map((_, n) => `{"id":"operation-${n}","status":"running"}`);
-    const bodies = [pending, printed].map((operations) => `{"operations":[${operations}]}`);
-    const { summary } = await run('wait-operation', inTurn(bodies), { ...all, 'fail-fast': 'false', timeout: '1s' });
-    if (summary.includes('```mermaid')) drawn++;
-  });
-  await fc.assert(property, { numRuns: 40 });
-  expect(drawn).toBeGreaterThan(5);
 });
 
 const operation = record({

@@ -11,23 +11,19 @@ import { loadManifest } from '../runner/manifest.js';
 staged('the step reports all invalid inputs in one error, with what it expects', async ({ stage }) => {
   const result = await rejectInputs(stage, 'wait-operation', {
     timeout: '10 minutes',
-    'request-timeout': '0',
     summary: 'yes',
     'project-id': 'a/b',
     'operation-id': 'ALL',
-    filter: 'acton=x\nid',
     'fail-on': 'match',
     'poll-interval': '1.5s',
     'fail-fast': 'nope',
   });
   expect(errorOf(result).split('\n')).toEqual([
-    '9 bad inputs:',
+    '7 bad inputs:',
     '- timeout: “10 minutes” is not a duration; expected whole numbers with units (ms, s, m, h, d) and without spaces, such as 10m or 1h30m. A number without a unit means seconds.',
-    '- request-timeout: “0” is zero; expected a duration above 0.',
     '- summary: “yes” is not a boolean; expected true or false.',
     '- project-id: “a/b” is not a project id: it must not be empty, “.” or “..”, or contain “/” or control characters.',
     '- operation-id: “ALL” is not an id; did you mean “all”, alone and in lower case?',
-    '- filter: line 1, “acton=x”: “acton” is not a field (did you mean action?); the fields are id, project_id, branch_id, endpoint_id, action, created_at.',
     '- fail-on: “match” is not a valid value; valid values: empty.',
     '- poll-interval: “1.5s” is not a duration; expected auto, or whole numbers with units (ms, s, m, h, d) and without spaces, such as 10m or 1h30m. A number without a unit means seconds.',
     '- fail-fast: “nope” is not a boolean; expected true or false.',
@@ -70,7 +66,8 @@ const controlling = [
   'REQUESTS_CA_BUNDLE CONTAINER_HOST LUA_INIT PHP_INI_SCAN_DIR GLOBIGNORE GNUPGHOME',
 ].flatMap((line) => line.split(' '));
 
-const ofWait = 'timeout fail-fast poll-interval since fail-on project-id operation-id filter'.split(' ');
+const ofWait = 'timeout fail-fast poll-interval fail-on project-id operation-id'.split(' ');
+const ofList = ['since', 'filter'];
 // The end of a URL may be cut off, and the end of its password with it. The password may hold an `@`.
 const urls = [`p://u:hunter2${'x'.repeat(100)}@host/x`, 'p://u:a@hunter2@host/x'];
 
@@ -165,6 +162,9 @@ test.for<Row>([
   ['create-key', 'export-env', ['two words', '2KEYS', 'DB-KEY', 'KEY=1', 'KÉY', 'DB$KEY'], badVariable],
   ['create-key', 'export-env', controlling, controls],
   ...ofWait.map((name): Row => ['wait-operation', name, urls, '“p://***@host/x']),
+  ...ofList.map((name): Row => ['list-operations', name, urls, '“p://***@host/x']),
+  ...ofList.map((name): Row => ['wait-operation', name, ['1h'], 'counts only with “operation-id: all”']),
+  ['wait-operation', 'poll-interval', ['10m', '600'], 'is not shorter than timeout; expected a shorter pause, or auto'],
 ])('`%s` rejects %s: %j', async ([mode, name, values, message], context) => {
   const stage = await setStage(context, { oneJob: true });
   for (const value of values) {
@@ -197,6 +197,10 @@ staged.for<readonly [mode: string, inputs: Inputs, ...messages: RegExp[]]>([
   ['wait-operation', inFile('steps.a.outputs.file'), /response-file: “.*” is no value/],
   ['wait-operation', { 'project-id': '["\\ud800x"]' }, /project-id: .* is not a project id: it must not be/],
   ['wait-operation', { ...all, filter: 'id=x\nstatus=x', since: 'x' }, badFilter, /^- since: “x”/m],
+  ...['failures_count', 'updated_at'].map((field) => {
+    return ['wait-operation', { ...all, filter: `${field}=1` }, new RegExp(`${field} cannot be used here`)] as const;
+  }),
+  ['wait-operation', { ...all, timeout: '29999ms' }, /timeout: “29999ms” is too short .*expected at least 30s, or 0/],
   ['revoke-key', { 'key-id': '5', 'key-name': 'shop' }, /key-id: .*key-name/],
   ['revoke-key', keyNamed('null'), /key-name: “null” .*failed jq/],
   ['revoke-key', keyNamed('a\nb'), /key-name: .* is not a name;/],
@@ -355,12 +359,12 @@ staged.for(modes)('`%s` rejects inputs of other modes, unless they have their de
   const secrets = { 'operation-id': '{"key":"hunter2"}', 'key-id': '1234567890hunter2' };
   const values: Record<string, string> = { since: '90d', ...secrets };
   const bad = inputsWith((name) => values[name] ?? (standard.get(name) === 'true' ? 'False' : 'more'), token);
-  const rejected = await rejectInputs(stage, mode, { ...bad, 'request-timeout': 'soon' });
+  const rejected = await rejectInputs(stage, mode, { ...bad, timeout: 'soon' });
   const lines = errorOf(rejected).split('\n').slice(1, -1);
   const shown = (name: string) => (name in secrets ? '' : `“${bad[name]}” `);
   const advice = `has no effect in ${mode}; expected it to be empty. Remove it, or check the value of mode.`;
   const expected = unused.map((name) => `- ${name}: ${shown(name)}${advice}`);
-  expect(lines[0]).toMatch(/^- request-timeout: “soon” is not a duration/);
+  expect(lines[0]).toMatch(/^- timeout: “soon” is not a duration/);
   expect(lines.slice(1).toSorted()).toEqual(expected.toSorted());
   expect(rejected.output + rejected.summary).not.toContain('hunter2');
 
@@ -377,34 +381,27 @@ staged.for(modes)('`%s` rejects inputs of other modes, unless they have their de
   }
 });
 
-const ignored = (text: string) => `${text}, so it was ignored.`;
 const seconds = (text: string) =>
   `${text} without a unit means ${text} seconds. If you mean hours or days, write ${text}h or ${text}d.`;
-const forAll = ['filter', 'since'].map((name) => ignored(`${name} counts only with operation-id: all`));
-const forPolls = ['poll-interval', 'fail-fast'].map((name) => ignored(`${name} counts only with a timeout above 0`));
-const neverPolls = 'poll-interval: not shorter than timeout, so the step polls only at its start and at its end.';
 const misspelled = expect.stringMatching(/“create_brnch” .* \(did you mean create_branch\?\)/);
-const milliseconds = [
-  'timeout: 21601 without a unit means 6h. If you mean milliseconds, write 21601ms.',
-  'request-timeout: 900000 without a unit means 10d 10h. If you mean milliseconds, write 900000ms.',
-];
+const milliseconds = 'timeout: 21601 without a unit means 6h. If you mean milliseconds, write 21601ms.';
 staged.for<[mode: Mode, inputs: Inputs, warnings: string[]]>([
-  ['wait-operation', { filter: 'action=x', since: '1h' }, forAll],
   ['wait-operation', { ...all, filter: 'action=create_brnch' }, [misspelled]],
-  ['wait-operation', { timeout: '', 'request-timeout': '', summary: '', 'poll-interval': '', 'fail-fast': '' }, []],
-  ['wait-operation', { timeout: '0s', 'fail-fast': 'false', 'poll-interval': '1s' }, forPolls],
+  ['wait-operation', { timeout: '', summary: '', 'poll-interval': '', 'fail-fast': '' }, []],
+  ['wait-operation', { timeout: '0s', 'fail-fast': 'false', 'poll-interval': '1s' }, []],
   ['wait-operation', { timeout: '0', 'fail-fast': 'True', 'poll-interval': 'auto' }, []],
   ['wait-operation', { timeout: '5s', 'poll-interval': '4999ms' }, []],
-  ['wait-operation', { timeout: '5s', 'poll-interval': '5' }, [neverPolls]],
-  ['list-keys', { timeout: '21600', 'request-timeout': '21600' }, []],
-  ['list-keys', { timeout: '21601', 'request-timeout': '900000' }, milliseconds],
-  ['list-keys', { timeout: '900000s', 'request-timeout': '10d' }, []],
+  ['wait-operation', { timeout: '1s', since: '', filter: '' }, []],
+  ['wait-operation', { ...all, timeout: '30s' }, []],
+  ['wait-operation', { ...all, timeout: '0' }, []],
+  ['list-keys', { timeout: '21600' }, []],
+  ['list-keys', { timeout: '21601' }, [milliseconds]],
   ['list-operations', { since: '24' }, [`since: ${seconds('24')}`]],
   ['list-operations', { since: '366' }, [`since: ${seconds('366')}`]],
   ['list-operations', { since: '367' }, []],
   ['list-keys', { 'older-than': '90' }, [`older-than: ${seconds('90')}`]],
   ['sweep-keys', { 'older-than': '35' }, [`older-than: ${seconds('35')}`]],
-  ['list-operations', { since: '366d', timeout: '24d', 'request-timeout': '24d' }, []],
+  ['list-operations', { since: '366d', timeout: '24d' }, []],
   ['sweep-keys', { 'older-than': '366d' }, []],
 ])('`%s` accepts the inputs %j with the warnings %j', async ([mode, inputs, warnings], { stage }) => {
   const result = await stage.runMode(mode, { ...ownInputs(stage, mode), ...inputs });
@@ -413,8 +410,8 @@ staged.for<[mode: Mode, inputs: Inputs, warnings: string[]]>([
   if (inputs['timeout'] === '') expect(result.log).toContain('(timeout 10m)');
 });
 
-staged('a wait rejects invalid inputs even if they would have no effect', async ({ stage }) => {
-  const inputs = { timeout: '0', filter: 'acton=x', since: 'x', 'fail-fast': 'x', 'poll-interval': '99ms' };
+staged('a wait that polls once rejects invalid inputs, too', async ({ stage }) => {
+  const inputs = { ...all, timeout: '0', filter: 'acton=x', since: 'x', 'fail-fast': 'x', 'poll-interval': '99ms' };
   const error = errorOf(await rejectInputs(stage, 'wait-operation', inputs));
   const says = ['- filter: line 1, ', '- since: “x” is n', '- poll-interval: “99ms” i', '- fail-fast: “x” is n'];
   expect(error.match(/^- [a-z-]+: .{8}/gm)).toEqual(says);

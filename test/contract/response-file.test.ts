@@ -51,6 +51,7 @@ test.for<readonly [found: string, what: string, bytes: string | Uint8Array, ids:
   ['one id', 'null as operations', `{"operations":null,"operation":{"id":"${one}"}}`, [one]],
   ['no ids', 'null as operation', '{"operations":[],"operation":null}', []],
   ['no ids', 'an empty list', '{"operations":[]}', []],
+  ['one id', 'a bare array of operations', `[{"id":"${one}","status":"running"}]`, [one]],
   ['one id', 'a UTF-8 byte order mark', `\uFEFF${windows}`, [one]],
   ['one id', 'the UTF-16 of Windows PowerShell', Buffer.from(`\uFEFF${windows}`, 'utf16le'), [one]],
 ])('the step reads %s from a response-file with %s', async ([, , bytes, ids], context) => {
@@ -69,10 +70,9 @@ staged.for<readonly [what: string, text: string, message: RegExp]>([
   ['an error response', '{"code":"hunter2","message":"hunter2"}', /contains no operations.*fail-with-body/],
   ['an error beside an empty list', '{"error":"hunter2","operations":[]}', /an error and no operations/],
   ['errors beside an empty list', '{"errors":["hunter2"],"operations":[]}', /an error and no operations/],
-  ['a code and a message beside an empty list', '{"code":"hunter2","message":"x","operations":[]}', /an error and no/],
-  ['an array', `[{"id":"${one}","hunter2":1}]`, /contains no operations/],
+  ['an array of other records', '[{"hunter2":1}]', /has no UUID in `operations\[0\]\.id`/],
   ['operations that are null', '{"operations":null,"operation":null}', /contains no operations/],
-  ['operations that are a string', '{"operations":"hunter2"}', /`operations` that is not an array/],
+  ['operations that are a string', '{"operations":"hunter2"}', /contains no operations.*operation-id: all/],
   ['an operation that is an array', `{${operations},"operation":["hunter2"]}`, /has no UUID in `operation\.id`/],
   ['a record without id', `{"operations":[{"id":"${one}"},{"hunter2":1}]}`, /has no UUID in `operations\[1\]\.id`/],
   ['a number as id', '{"operation":{"id":7}}', /has no UUID in `operation\.id`/],
@@ -80,8 +80,6 @@ staged.for<readonly [what: string, text: string, message: RegExp]>([
   ['the word all as id', '{"operation":{"id":"all"}}', /has no UUID in `operation\.id`/],
   ['another project', `{"operation":{"id":"${one}","project_id":"hunter2"}}`, /project \(`operation\.project_id`\)/],
   ['another project in a list', `{"operations":[{"id":"${one}","project_id":"hunter2"}]}`, /\[0\]\.project_id/],
-  ['another project_id', `{${operations},"project_id":"hunter2"}`, /another project \(`project_id`\).*project-id/],
-  ['another project.id', `{${operations},"project":{"id":"hunter2"}}`, /another project \(`project\.id`\)/],
 ])('a response-file with %s is rejected, and none of its values is shown', async ([, body, message], { stage }) => {
   const result = await rejectInputs(stage, 'wait-operation', write(stage, body));
   expect(errorOf(result)).toMatch(/^Bad input: response-file: “[^”]+” /);
@@ -93,8 +91,7 @@ test('a response-file that is missing, a folder or too large is rejected', async
   const stage = await setStage(context, { oneJob: true });
   const huge = write(stage, '');
   truncateSync(String(huge['response-file']), 8 * 1024 * 1024 + 1);
-  const missing =
-    /does not exist \(looked for “(\/|[A-Z]:\\)\S+[\\/]workspace[\\/]none”\);.*container:.*differ.*GITHUB_WORKSPACE/;
+  const missing = /does not exist \(looked for “(\/|[A-Z]:\\)\S+[\\/]workspace[\\/]none”\);.*GITHUB_WORKSPACE/;
   const names = Object.values(attacks).map((attack) => `${attack.replaceAll('\0', '')}/none`);
   for (const [path, message] of [
     ['none', missing],
@@ -137,7 +134,8 @@ test('a response-file of any bytes is either rejected or used only for its ids',
     const result = await stage.run(write(stage, body), { debug: true });
     expect(defectsOf(result)).toEqual([]);
     expect(shown(result)).not.toMatch(/hunter2|HACKED/);
-    if (result.outputs['count'] === '0') expect(JSON.parse(String(body))).toMatchObject({ operations: [] });
+    const parsed = () => JSON.parse(String(body));
+    if (result.outputs['count'] === '0') expect(parsed().operations ?? parsed()).toEqual([]);
   });
   await fc.assert(property, { numRuns: 40 });
 });

@@ -2,21 +2,13 @@ import { expect, test } from 'vitest';
 import { hang, lost, retryAfter, status } from '../kit/fault.js';
 import { errorOf, resultFileOf, setStage } from '../kit/stage.js';
 import { minute, second } from '../kit/times.js';
-import { ended, expectAllEnd, expectEnd, failsIn, forever, many, meets, patient, runs } from '../kit/wait.js';
+import { ended, expectAllEnd, expectEnd, failsIn, forever, meets, patient } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
-
-const now = Date.UTC(2024, 0, 1);
 
 function tableOf({ summary }: StepResult): string[][] {
   const rows = summary.match(/<tr>.*?<\/tr>/gs) ?? [];
   const text = (cell: string) => cell.replace(/<[^>]*>/g, '').replaceAll('&nbsp;', ' ');
   return rows.map((row) => [...row.matchAll(/<t[hd]>(.*?)<\/t[hd]>/gs)].map(([, cell = '']) => text(cell)));
-}
-
-function timelineOf({ summary }: StepResult): string[] {
-  const head = 'gantt\\n {2}dateFormat x\\n {2}axisFormat %H:%M:%S\\n {2}tickInterval \\d+[a-z]+';
-  const [, bars = ''] = new RegExp(`\\n\`\`\`mermaid\\n${head}\\n(.*?)\\n\`\`\`\\n`, 's').exec(summary) ?? [];
-  return bars.split('\n').map((line) => line.trim());
 }
 
 test.for(['error', 'error_message', 'message'])('the summary quotes the service’s %s', async (field, context) => {
@@ -28,21 +20,19 @@ test.for(['error', 'error_message', 'message'])('the summary quotes the service�
 test.for([
   ['finished', {}],
   ['empty', { 'fail-on': 'empty' }],
-] as const)('the summary of a wait with status %s names each project once', async ([status, inputs], context) => {
+] as const)('the summary of a wait with status %s names its project', async ([status, inputs], context) => {
   const { result, projectId } = await expectAllEnd(context, status, [], inputs);
-  expect(result.summary.split(projectId)).toHaveLength(2);
-  expect(result.summary).toContain('<p>Waited 5s.</p>');
+  expect(result.summary).toMatch(new RegExp(`<p>Project <code>${projectId}</code>, waited \\d+s\\.</p>`));
 });
 
-test('the summary of a wait has a table with failed operations first, and a timeline in order of time', async (context) => {
+test('the summary of a wait has a table with failed operations first', async (context) => {
   const good = { ageMs: 65 * second, lengthMs: minute, branchId: 'br-good-1', fields: { message: 'all went well' } };
   const fields = { error: null, error_message: 'no <space> left', retry_at: '2024-01-01T00:05:00Z' };
   const bad = { ...failsIn(0), action: 'start_compute', branchId: 'br-bad-1', failuresCount: 7, fields };
   const end = { status: 'failed', says: /failures_count 7\), “no <space> left”, retry at 2024-01-01 00:05:00Z\. / };
   const { ids, result, projectId } = await expectEnd(context, end, [good, bad], patient);
   expect(result.summary).toMatch(/^### ❌ wait-operation: 1 of 2 operations failed\n\n<p>/);
-  expect(result.summary).toContain('\n<p>Do not deploy on top of this. Check the operation in the console');
-  expect(result.summary.split(ids[1] ?? '')).toHaveLength(2);
+  expect(result.summary).toMatch(/failed.*console/);
   expect(result.summary).toContain(`<p>Project <code>${projectId}</code>, waited 0ms.</p>`);
   const says = '“no &lt;space&gt; left”, retry at 2024-01-01 00:05:00Z';
   expect(tableOf(result)).toEqual([
@@ -50,23 +40,6 @@ test('the summary of a wait has a table with failed operations first, and a time
     ['❌ failed', 'start_compute', 'br-bad-1', '0ms', '7', ids[1], says],
     ['✅ finished', 'create_branch', 'br-good-1', '1m', '0', ids[0], ''],
   ]);
-  expect(timelineOf(result)).toEqual([
-    `1 finished create_branch br-good-1 :done, ${now - 65 * second}, ${now - 5 * second}`,
-    // A bar has at least 1 % of the width.
-    `2 failed start_compute br-bad-1 :crit, ${now}, ${now + 650}`,
-  ]);
-});
-
-test.for([
-  [40, '5second'],
-  [41, '30second'],
-  [2_400, '5minute'],
-  [2_401, '1hour'],
-  [28_801, '1day'],
-])('a timeline of %i s has the tickInterval %s, so at most 8 labels', async ([seconds, interval], context) => {
-  const plans = many(2, { ...runs(Number(seconds)), ageMs: Number(seconds) * second });
-  const { result } = await expectEnd(context, 'finished', plans);
-  expect(result.summary).toContain(`\n  tickInterval ${interval}\n`);
 });
 
 test('the summary of a wait shows which operations are still pending at the deadline', async (context) => {
@@ -74,7 +47,7 @@ test('the summary of a wait shows which operations are still pending at the dead
   const plans = [lasting('running'), lasting('scheduling'), ended];
   // Single requests replace the list that fails.
   const faults = [{ nth: 1, fault: status(503) }];
-  const end = { status: 'timeout', count: 3, by: 0, says: /^(?!.*Last error)/s };
+  const end = { status: 'timeout', count: 3, by: 0, says: /^Timed out after 10s\. 2 of 3 operations in project / };
   const { result, ids } = await expectEnd(context, end, plans, { timeout: '10s' }, { faults });
   expect(result.outputs).toMatchObject({ 'operation-ids': JSON.stringify(ids), 'duration-ms': '10000' });
   const statuses = JSON.parse(result.outputs['operations'] ?? '').map((one: { status: string }) => one.status);
@@ -82,11 +55,8 @@ test('the summary of a wait shows which operations are still pending at the dead
   expect(JSON.parse(resultFileOf(result))).toMatchObject({ status: 'timeout' });
   const head = /^### ❌ wait-operation: 2 of 3 operations not finished in time\n\n<p>Timed out after 10s\. /;
   expect(result.summary).toMatch(head);
-  expect(result.summary.split(ids[0] ?? '')).toHaveLength(2);
   const cells = (word: string) => [`⏳ ${word}`, 'create_branch', expect.any(String), '11s', '0', expect.any(String)];
   expect(tableOf(result).slice(1, 3)).toEqual([cells('running'), cells('scheduling')]);
-  const bar = expect.stringMatching(` :active, ${now - second}, ${now + 10 * second}$`);
-  expect(timelineOf(result).slice(0, 2)).toEqual([bar, bar]);
 });
 
 test('the summary of a wait shows failed operations above pending ones', async (context) => {
@@ -95,13 +65,12 @@ test('the summary of a wait shows failed operations above pending ones', async (
 });
 
 test('the summary of a wait has a row for an operation whose status was never reported', async (context) => {
-  const says = /^(?!.*(raise timeout|may still finish)).*API did not respond in the last seconds for project/s;
-  const end = { status: 'timeout', count: 1, by: 0, says };
+  const says = /^(?!.*(raise timeout|may still finish)).*API did not answer in the last seconds for project/s;
+  const end = { status: 'timeout', count: 2, by: 0, says };
   const { result, ids } = await expectEnd(context, end, [meets({}, hang), ended], { timeout: '20s' });
   expect(result.outputs['operation-ids']).toBe(JSON.stringify(ids));
   expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject([{ id: ids[1] }]);
   expect(tableOf(result)[1]).toEqual(['⏳ no status yet', '', '', '', '', ids[0]]);
-  expect(result.summary).not.toContain('mermaid');
 });
 
 test('the summary of a wait shows 50 of 300 operations, the failed ones first', async (context) => {
@@ -119,8 +88,6 @@ test('the summary of a wait shows 50 of 300 operations, the failed ones first', 
   expect(rows).toHaveLength(50);
   expect(rows.slice(0, 10).map((row) => row.at(-1))).toEqual(failed);
   expect(result.summary).toContain('And 250 more.');
-  const bar = (kind: string, from: number) => expect.stringMatching(`^\\d+ .* :${kind}, ${from}, ${from + 10}$`);
-  expect(timelineOf(result)).toEqual([...many(20, bar('done', now - second)), ...many(10, bar('crit', now))]);
   const named = failed.filter((id) => errorOf(result).includes(id));
   expect(named.length).toBeGreaterThan(0);
   const says = `^10 of 300 operations in project \\S+ failed: .*and ${10 - named.length} more`;

@@ -81,7 +81,7 @@ test('an operation has all documented fields, alone and in a list', () => {
   expect(send(`GET OPERATIONS/${branch.id}`).status).toBe(404);
 });
 
-// `test/contract/waiting.test.ts` shows the statuses of an operation in time.
+// `test/contract/wait-ids.test.ts` shows the statuses of an operation in time.
 test('an operation has failures_count 0 until it has failed', async () => {
   const { plane, ask, pass } = setUp();
   const { id } = plane.startOperation({ lengthMs: 1000, outcome: 'failed', failuresCount: 3 });

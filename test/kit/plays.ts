@@ -25,7 +25,7 @@ export const plays: Readonly<Record<string, Play>> = {
   'a list of projects': ({ runMode }) => runMode('list-projects'),
   'a list of keys': ({ runMode }) => runMode('list-keys'),
   'a sweep that finds no key of a run': ({ runMode }) => runMode('sweep-keys'),
-  'a list with a rejected key': ({ runMode }) => runMode('list-keys', { 'api-key': 'a-key-of-nobody' }),
+  'a list of an unknown project': ({ runMode }) => runMode('list-operations', { 'project-id': 'of-nobody' }),
   'a revocation of an unknown key': ({ runMode }) => runMode('revoke-key', { 'key-id': '77' }),
   'a new key with its post step': async ({ runMode, runPost }) => runPost(await runMode('create-key')),
 };

@@ -8,7 +8,7 @@ import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { Job } from '../runner/job.js';
 import { startPost as postOf, type StepHandle, type StepOptions, type StepResult, startStep } from '../runner/step.js';
 import { VirtualClock } from '../virtual/clock.js';
-import { virtualNetwork } from '../virtual/network.js';
+import { type Trip, virtualNetwork } from '../virtual/network.js';
 import { spawnVirtual } from './virtual-step.js';
 import { FakeWorkflowRuns } from './workflow-runs.js';
 
@@ -17,8 +17,7 @@ export interface StageOptions extends ServedControlPlaneOptions {
   readonly overSockets?: boolean;
   /** Over sockets: starts the processes of steps. Default: as Node does. */
   readonly startProcess?: NonNullable<StepOptions['spawn']> | undefined;
-  /** Virtual: how long a request or a response travels. */
-  readonly trip?: (() => number) | undefined;
+  readonly trip?: Trip | undefined;
   readonly clockAheadMs?: number;
   /** Virtual: decides which of two timers at the same time is first. */
   readonly timers?: () => number;
@@ -70,7 +69,7 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
       const toService: Exchange = async (request, onCancel) => {
         if (request.url.origin === new URL(service.baseUrl).origin) return connection(request, onCancel);
         elsewhere.push(request);
-        throw new TransportError('Unknown host', { mayHaveTakenEffect: false, isUnknownHost: true });
+        throw new TransportError('Unknown host', { mayHaveTakenEffect: false });
       };
       // Each process draws numbers of its own, so that no two steps make the same name of a key.
       const random = seededRandom((options.seed ?? 1) + spawned++);

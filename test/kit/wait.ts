@@ -12,6 +12,36 @@ export const failsIn = (seconds: number): OperationPlan => ({ ...runs(seconds), 
 export const all = { 'operation-id': 'all' };
 export const patient = { 'fail-fast': 'false' };
 
+/** The n-th read of a list is that of a copy so many seconds behind. Single requests see the truth. `at`: in seconds. */
+export function listsBehind(behind: (n: number, at: number) => number): Pick<StageOptions, 'replicaFor'> {
+  let reads = 0;
+  return {
+    replicaFor: ({ target }, ms) => {
+      if (!target.includes('/operations?')) return {};
+      if (!target.includes('cursor=')) reads++;
+      return { operationsBehindMs: second * behind(reads, ms / second) };
+    },
+  };
+}
+
+/** Every request from one second of the wait to another has this fault. */
+export function during(
+  from: number,
+  to: number,
+  fault: Fault,
+  which: (stage: Stage) => Partial<FaultRule> = () => ({}),
+) {
+  const before = (stage: Stage): void => {
+    const begin = () => stage.after((to - from) * second, stage.service.faults.add({ fault, ...which(stage) }));
+    if (from === 0) begin();
+    else stage.after(from * second, begin);
+  };
+  return { before };
+}
+
+/** The text of a list that says it is not whole, or of one that is. */
+export const listWith = (fields: object) => JSON.stringify({ operations: [], ...fields });
+
 export const every = (pause: string) => ({ 'poll-interval': pause });
 
 export interface WaitPlan extends OperationPlan {

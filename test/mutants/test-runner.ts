@@ -9,15 +9,15 @@ const blind = ['test/unit/official/**', 'test/unit/{imports,mutants,action/actio
 const subjects: Readonly<Record<string, readonly string[]>> = {
   'src/action/': ['inputs', 'outputs', 'secrets', 'summary'],
   'src/api/': ['http', 'lists', 'keys-', 'hostile'],
-  'src/http/': ['http', 'keys-'],
+  'src/http/': ['http', 'wait-', 'keys-'],
   'src/keys/': ['key-names', 'keys-', 'post-state'],
   'src/modes/create-key/': ['keys-create', 'key-names', 'keys-post'],
   'src/modes/list/': ['lists'],
   'src/post': ['keys-post', 'post-state'],
   'src/modes/revoke-key/': ['keys-revoke'],
   'src/modes/sweep-keys/': ['keys-sweep'],
-  'src/modes/wait-operation/': ['waiting', 'response-file'],
-  'src/operations/': ['waiting', 'lists', 'summary'],
+  'src/modes/wait-operation/': ['wait-', 'response-file'],
+  'src/operations/': ['wait-', 'lists', 'summary'],
 };
 const limitMs = 20 * 60_000;
 

@@ -32,7 +32,7 @@ test.concurrent('if timeout-minutes ends a hanging create-key, post finds and re
   service.faults.add(hang);
 
   const job = await run({
-    steps: [act('mint', 'create-key', { 'request-timeout': '5m' }, { 'timeout-minutes': 1 })],
+    steps: [act('mint', 'create-key', {}, { 'timeout-minutes': 1 })],
   });
 
   expect(job.conclusion).toBe('failed');

@@ -26,12 +26,12 @@ test.concurrent.for([
   },
 );
 
-test.concurrent('polls share one connection, and a request that gets no response on it is sent once more on a new one', async (context) => {
+test.concurrent('polls share one connection, and the request after one without a response goes over a new one', async (context) => {
   const { service, operation, start } = await setProcess(context);
   const relay = await startRelay(context, Number(new URL(service.baseUrl).port));
   const pending = operation(forever);
   const url = `http://127.0.0.1:${relay.port}/v2`;
-  const inputs = { 'base-url': url, 'poll-interval': '100ms', 'request-timeout': '30s' };
+  const inputs = { 'base-url': url, 'poll-interval': '100ms' };
   const step = start({ 'operation-id': pending.id, ...inputs });
   await step.reach(service.ended({ endpoint: 'get-operation', n: 4 }));
   expect(relay.connections()).toBe(1);
@@ -40,7 +40,6 @@ test.concurrent('polls share one connection, and a request that gets no response
   const result = await step.done;
   expect(result.outputs).toMatchObject({ status: 'finished', 'operation-id': pending.id });
   expect(relay.connections()).toBe(2);
-  expect(result.log).not.toMatch(/Poll failed|No complete response/);
 });
 
 // Post looks a name up in another process. On a busy machine that takes seconds of its 20, so this test runs alone.

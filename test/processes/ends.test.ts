@@ -140,7 +140,7 @@ const holds: Readonly<Record<string, Hold>> = {
   },
   'no poll is due, and a handle is open': async (context, inputs) => {
     const { service, operation, start } = await setProcess(context);
-    const pause = { 'operation-id': operation(forever).id, 'poll-interval': '1h', timeout: '2h' };
+    const pause = { 'operation-id': operation(forever).id, 'poll-interval': '2900ms' };
     return [start({ ...pause, ...inputs }, { nodeArgs: preload('handle-stays-open') }), service.ended()];
   },
 };
@@ -198,7 +198,7 @@ test.concurrent('a step that gets two signals at once still writes its results s
   const { operation, start } = await setProcess(context);
   const ended = operation({ lengthMs: 0 });
   const running = operation(forever);
-  const step = start({ 'operation-id': `${ended.id} ${running.id}`, 'poll-interval': '1h', timeout: '2h' });
+  const step = start({ 'operation-id': `${ended.id} ${running.id}`, 'poll-interval': '2900ms' });
   await step.waitForLine(running.id);
   step.kill('SIGINT');
   step.kill('SIGTERM');

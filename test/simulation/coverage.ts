@@ -1,7 +1,7 @@
 import type { ProcessRecord, Run, SentRequest } from './record.js';
 
 /** The client treats the faults of a group alike. */
-export const groupOf: Readonly<Record<Exclude<SentRequest['fault'], 'status' | undefined>, string>> = {
+export const groupOf: Readonly<Record<Exclude<SentRequest['fault'], 'status' | 'limit' | undefined>, string>> = {
   'close-on-next-request': 'none',
   'hang-before-headers': 'hang',
   'hang-mid-body': 'hang',
@@ -37,8 +37,9 @@ const impossible = [
   /^post.*(error|cancelled)$/,
   // Lists of keys announce what they leave out by their pages alone.
   /^(post|\w+-keys?),.*: partial/,
-  // They end main at once, so it can neither succeed nor be interrupted. In post, the other credential may still succeed.
-  /^(?!post).*: (rejection|redirect), (?!error)/,
+  // They end main at once, so it can neither succeed nor be interrupted. In post, the other credential may still succeed, and
+  // a wait goes on.
+  /^(?!post|wait-operation).*: (rejection|redirect), (?!error)/,
   /^post.*: rejection, killed/,
 ];
 /** Each fault in each kind of request, and each ending of the process that it can have. */
@@ -71,7 +72,7 @@ function endingOf({ part, exit, status, alarms }: ProcessRecord): string {
 }
 
 function faultOf({ fault, status, isThrottled, isRejection }: SentRequest): string {
-  if (fault !== 'status') return fault === undefined ? 'none' : groupOf[fault];
+  if (fault !== 'status' && fault !== 'limit') return fault === undefined ? 'none' : groupOf[fault];
   if (status < 300) return 'garbled';
   return isThrottled ? 'throttled' : isRejection ? 'rejection' : 'failure';
 }

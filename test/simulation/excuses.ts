@@ -1,38 +1,22 @@
 import type { ApiKey, Operation } from '../../control-plane/index.js';
 import type { ProcessRecord, StepRecord } from './record.js';
-import { epoch } from './stage.js';
-import { creationOf, isAbsence, removalOf, startOf } from './truth.js';
+import { creationOf, isAbsence, startOf } from './truth.js';
 
 /**
  * All that the contract excuses, although the truth is another. Nothing else is: a list that shows something late is no excuse.
  * Each begins with the section of the contract, and has its sentence in short.
  */
 export const excuses = {
-  /** Section 4: `timeout: 0` believes the first read. */
+  /** Section 4: `timeout: 0` believes the first read, and gives up what is not answered for a minute. */
   pollsOnce: ({ plan }: StepRecord) => plan.timeoutMs === 0,
 
-  /** Section 4: A read takes at most 1,000 operations in one poll, and goes on in the next one. */
-  polls: (listed: number) => Math.floor(listed / 1_000),
-
-  /** Section 4: The first read takes the newest 1,000 operations; if the list goes on, log and summary say that only these were read. */
-  isBehindFirstRead: (operation: Operation, firstRead: ReadonlyMap<string, unknown>, { main }: StepRecord) =>
+  /** Section 4: The first read takes the newest 1,000 operations. A warning says that older unfinished ones are not seen. */
+  isBehindFirstRead: (operation: Operation, firstRead: ReadonlySet<string>, { main }: StepRecord) =>
     firstRead.size >= 1_000 && startOf(operation) < main.startedAt - 60_000,
 
-  /** Section 4: A poll requests at most 20 operations singly. If there are more, and its 10 pages do not show them, they take turns. */
-  turns: (operations: number, pages: number) => (pages > 10 ? Math.max(1, Math.ceil(operations / 20)) : 1),
-
-  /** Section 4: A 404 is final 30 s after an operation was seen, because it may be gone with its project. */
-  wasRemoved: (operation: Operation) => Number.isFinite(removalOf(operation)),
-
-  /** Section 1: With `since` paging stops at an operation that is older, whatever follows. */
-  reachesSince: ({ plan: { expects }, main }: StepRecord) => {
-    const sinceMs = expects.mode === 'list-operations' ? expects.sinceMs : undefined;
-    if (sinceMs === undefined) return false;
-    const pages = main.sent.filter(({ records }) => records !== undefined);
-    const oldest = epoch + (pages[0]?.endedAt ?? main.startedAt) - sinceMs;
-    const records = pages.flatMap((page) => page.records ?? []);
-    return records.some((record) => Date.parse(String(record['created_at'])) < oldest);
-  },
+  /** Section 1: If the limit was reached, log and summary say that the list may go on. What follows need not be whole. */
+  goesOnBeyondLimit: ({ plan: { expects }, main }: StepRecord) =>
+    'limit' in expects && expects.limit > 0 && Number(main.output('count')) >= expects.limit,
 
   /** Section 5: A 404 counts after a DELETE that got a 5xx or no response. In post, a young key must stay absent for 10 s. */
   isThoughtGone: (process: ProcessRecord, key: ApiKey) => {

@@ -1,6 +1,6 @@
 import { modes as definitions } from '../../src/modes/index.js';
 import type { LookupFailure, RunState } from '../../src/modes/sweep-keys/workflow-runs.js';
-import type { drawInterruption, drawOutages } from './draw/faults.js';
+import type { drawInterruption } from './draw/faults.js';
 import type { drawPlan, drawStep, kinds } from './draw/plan.js';
 import type { Stage } from './stage.js';
 
@@ -8,7 +8,14 @@ export type Mode = keyof typeof definitions;
 export const modes = Object.keys(definitions) as Mode[];
 
 export type Interruption = NonNullable<ReturnType<typeof drawInterruption>>;
-export type Outage = ReturnType<typeof drawOutages>[number];
+
+/** The network fails, or its ingress responds with this status. Milliseconds of the run. */
+export interface Outage {
+  readonly from: number;
+  readonly to: number;
+  readonly how: 'refused' | 'silent' | 'page' | 'error' | 'proxy';
+  readonly status: number;
+}
 
 export type StepPlan = ReturnType<typeof drawStep>;
 

@@ -10,7 +10,7 @@ import { Chance } from './chance.js';
 import { type Interruption, ownRun, type Plan, type StepPlan } from './plan.js';
 import { type Message, type MessageKind, type ProcessRecord, processRecord } from './record.js';
 import type { Stage } from './stage.js';
-import { postTimeout } from './truth.js';
+import { pollsOnceFor, postTimeout } from './truth.js';
 
 /** A process that sends more does not wait at all, and virtual time would not pass. */
 const maxRequests = 20_000;
@@ -101,8 +101,8 @@ export async function runProcess(
   return record;
 }
 
-export function timeoutOf(part: ProcessRecord['part'], { timeoutMs, requestTimeoutMs }: StepPlan): number {
-  return part === 'post' ? postTimeout : timeoutMs || 30 * requestTimeoutMs;
+export function timeoutOf(part: ProcessRecord['part'], { timeoutMs }: StepPlan): number {
+  return part === 'post' ? postTimeout : timeoutMs || pollsOnceFor;
 }
 
 /** Each run writes thousands of files, so they are removed at once. */

@@ -34,7 +34,7 @@ export function sentRequest(n: number, at: number, { method, url, headers, body 
     deletedId: method === 'DELETE' ? /\/api_keys\/(\d+)$/.exec(path)?.[1] : undefined,
     /** The service's own record of it, if it arrived. */
     arrived: undefined as Exchange | undefined,
-    fault: undefined as Fault['kind'] | 'closed-on-arrival' | 'outage' | undefined,
+    fault: undefined as Fault['kind'] | 'closed-on-arrival' | 'outage' | 'limit' | undefined,
     response: undefined as HttpResponse | undefined,
     error: undefined as string | undefined,
     /** For all that the client can know. */
@@ -57,14 +57,15 @@ export function sentRequest(n: number, at: number, { method, url, headers, body 
     get records(): Fields[] | undefined {
       const body = this.json as Fields | null | undefined;
       const list = Array.isArray(body) ? body : body?.[this.endpoint.slice('list-'.length)];
-      const records = this.endpoint === 'get-operation' ? [body?.['operation']] : list;
+      const operation = body?.['operation'];
+      const records = this.endpoint === 'get-operation' ? operation && [operation] : list;
       return Array.isArray(records) ? records.filter((one) => typeof one === 'object' && one !== null) : undefined;
     },
     /** Not whole, and the response says so. */
     get isPartial(): boolean {
       if (this.fault !== 'partial-list' || this.records === undefined) return false;
-      const { next_cursor, unavailable_project_ids: unavailable } = this.json as Fields;
-      const isAnnounced = this.response?.headers['link'] !== undefined || next_cursor !== undefined;
+      const { unavailable_project_ids: unavailable } = this.json as Fields;
+      const isAnnounced = this.response?.headers['link'] !== undefined;
       return isAnnounced || (Array.isArray(unavailable) && unavailable.length > 0);
     },
     /** A key that is missing from an incomplete list may exist. */
@@ -88,7 +89,12 @@ export function sentRequest(n: number, at: number, { method, url, headers, body 
       return (isFinal && !isRetriedPage) || isTooLarge || this.error?.includes('407') === true;
     },
     get isThrottled(): boolean {
-      return this.status === 423 || this.status === 429;
+      return this.status === 423 || this.status === 425 || this.status === 429;
+    },
+    /** Whole, and with all that its records need. */
+    get isUsable(): boolean {
+      const isComplete = ({ status }: Fields) => typeof status === 'string' && status !== '';
+      return this.records?.every(isComplete) === true && !this.isPartial;
     },
     /** Not what the service itself would have responded, in time. */
     get isFaulty(): boolean {
@@ -157,11 +163,12 @@ export function processRecord(part: 'main' | 'post', startedAt: number) {
     get endedByItself(): boolean {
       return (this.exit === 0 || this.exit === 1) && !this.runnerFailed;
     },
-    /** An incomplete list does not count if a later read of it was complete. */
+    /** An incomplete list does not count if a later response to the same request was complete. */
     get hasIncompleteList(): boolean {
-      const isReadAgain = ({ n, list }: SentRequest) =>
-        sent.some((one) => one.n > n && one.list === list && !one.hasCursor && one.records !== undefined);
-      return sent.some((one) => one.keyList === 'incomplete' || (one.isPartial && !isReadAgain(one)));
+      const isIncomplete = (one: SentRequest) => one.keyList === 'incomplete' || one.isPartial;
+      const isReadAgain = ({ n, path }: SentRequest) =>
+        sent.some((one) => one.n > n && one.path === path && one.json !== undefined && !isIncomplete(one));
+      return sent.some((one) => isIncomplete(one) && !isReadAgain(one));
     },
     get ambiguousCreates(): number {
       return sent.filter((one) => one.method === 'POST' && one.mayHaveTakenEffect && !one.isRejection).length;
@@ -190,10 +197,10 @@ export function stepRecord(plan: StepPlan, main: ProcessRecord, state: string, s
       const names = new Set(creates.map(({ body }) => JSON.parse(body).key_name));
       return stage.keys().filter(({ name }) => names.has(name));
     },
-    /** After an operation ends, the step ends within the larger of 500 ms and a quarter of the time waited, and within 5 s. */
-    lag: (end: number): number => {
+    /** The pause of a wait before its next poll. */
+    pauseAt: (time: number): number => {
       const interval = Number.parseInt(plan.inputs['poll-interval'] ?? '', 10) * 1_000;
-      return interval || Math.min(5_000, Math.max(500, (end - main.startedAt) / 4));
+      return interval || Math.min(3_300, Math.max(500, (time - main.startedAt) / 4));
     },
   };
 }

@@ -5,6 +5,7 @@ import type { HttpRequest, HttpResponse, Exchange as SendRequest } from '../../s
 import type { OnCancel } from '../../src/time/deadline.js';
 import type { VirtualClock } from '../virtual/clock.js';
 import { virtualNetwork } from '../virtual/network.js';
+import { type Limiter, TokenBucket } from './limiter.js';
 import type { Outage } from './plan.js';
 import { type SentRequest, sentRequest } from './record.js';
 
@@ -35,6 +36,8 @@ export function createStage(
     Math.max(0, ...plane.replicas.map((replica) => replica[which]));
   const outages: Outage[] = [];
   const operations: Operation[] = [];
+  const parents = new Map<string, string>();
+  let bucket: TokenBucket | undefined;
   const revokedByOthers = new Set<string>();
   const former = new Map<string, ApiKey>();
   let requests = 0;
@@ -45,6 +48,13 @@ export function createStage(
     plane.revokeKey(id);
   }
 
+  function start(plan: OperationPlan & { readonly projectId: string }): Operation {
+    const operation = plane.startOperation(plan);
+    operations.push(operation);
+    return operation;
+  }
+
+  const sleep = (ms: number) => new Promise<void>((resolve) => clock.schedule(clock.now() + ms, resolve));
   const record = (request: Omit<HttpRequest, 'maxBytes'>) => sentRequest(++requests, clock.now(), request);
   const currentOutage = () => outages.find(({ from, to }) => from <= clock.now() && clock.now() < to);
   const arrivalOf = ({ n }: SentRequest): SentRequest['arrived'] =>
@@ -53,16 +63,31 @@ export function createStage(
   async function hit({ how, status }: Outage, sent: SentRequest, onCancel: OnCancel): Promise<HttpResponse> {
     sent.fault = 'outage';
     // Nobody can know that it did not.
-    sent.mayHaveTakenEffect = how === 'silent' || how === 'page';
+    sent.mayHaveTakenEffect = how === 'silent' || how === 'page' || how === 'error';
     const unsent = { mayHaveTakenEffect: false };
     if (how === 'refused') throw new TransportError('Connection refused (ECONNREFUSED)', unsent);
     const final = { ...unsent, transient: false, status: 407 };
     if (how === 'proxy') throw new TransportError('The proxy requires a login (status 407)', final);
     return new Promise((resolve, reject) => {
       onCancel(() => reject(new TransportError('The exchange was given up')));
-      const response = { status, headers: { 'content-type': 'text/html' }, body: page };
-      if (how === 'page') clock.schedule(clock.now() + 2 * tripMs, () => resolve(response));
+      const responses = { page: { type: 'text/html', body: page }, error: { type: 'application/json', body: '{}' } };
+      if (how === 'silent') return;
+      const { type, body } = responses[how];
+      const response = { status, headers: { 'content-type': type }, body };
+      clock.schedule(clock.now() + 2 * tripMs, () => resolve(response));
     });
+  }
+
+  /** What the limiter in front of the service responds, or undefined if it lets the request pass. */
+  async function throttle(sent: SentRequest): Promise<HttpResponse | undefined> {
+    if (bucket === undefined) return undefined;
+    await sleep(tripMs);
+    const headers = bucket.take();
+    if (headers === undefined) return undefined;
+    sent.fault = 'limit';
+    sent.mayHaveTakenEffect = false;
+    await sleep(tripMs);
+    return { status: 429, headers, body: '{"message":"Too many requests"}' };
   }
 
   /** Some services repeat the key that they were sent, or the key that they created. */
@@ -108,12 +133,18 @@ export function createStage(
     operation: (id: string) => operations.find((operation) => operation.id === id),
     listedOperations: (projectId: string): readonly Operation[] | undefined =>
       plane.operationTimeline(projectId)?.page(undefined, Number.POSITIVE_INFINITY).items,
-    start: (plan: OperationPlan & { readonly projectId: string }) => {
-      const operation = plane.startOperation(plan);
-      operations.push(operation);
+    start,
+    /** Starts an operation that follows another one. */
+    follow: (parent: Operation, plan: OperationPlan): Operation => {
+      const operation = start({ ...plan, projectId: parent.projectId });
+      parents.set(operation.id, parent.id);
       return operation;
     },
-    sleep: (ms: number) => new Promise<void>((resolve) => clock.schedule(clock.now() + ms, resolve)),
+    parentOf: (id: string) => parents.get(id),
+    limitTo: (limiter: Limiter) => {
+      bucket = new TokenBucket(limiter, clock);
+    },
+    sleep,
     /** Every key that ever was, in order of creation. A key that got the id of another is not one of them. */
     keys: () => {
       const keys: ApiKey[] = [];
@@ -139,6 +170,8 @@ export function createStage(
         const outage = currentOutage();
         if (request.url.origin !== origin) return elsewhere;
         if (outage !== undefined) return hit(outage, sent, onCancel);
+        const refusal = await throttle(sent);
+        if (refusal !== undefined) return refusal;
         const headers = { ...request.headers, 'x-simulated': String(sent.n) };
         const response = await network({ ...request, headers }, onCancel).finally(() => {
           sent.arrived = arrivalOf(sent);

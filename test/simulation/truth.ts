@@ -10,8 +10,10 @@ import { epoch } from './stage.js';
 export const postTimeout = 20_000;
 export const maxAmbiguousCreates = 5;
 export const maxAttempts = 5;
-/** How long new operations may be unlisted: an empty list is believed only then. */
-export const graceForUnlisted = 5_000;
+/** A wait with `timeout: 0` repeats its requests so long. */
+export const pollsOnceFor = 60_000;
+/** Milliseconds by which the lists of the simulated service are late at most. */
+export const maxLag = 4_000;
 
 export type Phase = 'pending' | 'good' | 'bad';
 
@@ -45,7 +47,7 @@ export function endOf(operation: Operation): { readonly at: number; readonly pha
   return { at: startOf(operation) + last.afterMs, phase: phaseOf(last.status) };
 }
 
-/** The reads of a project's list, page by page. One whose last page is missing or bad is none. `goesOn`: more pages follow. */
+/** The reads of a project's list, page by page. One whose last page is missing or unusable is none. */
 export function readsOf({ sent, endedAt: end }: ProcessRecord, projectId: string) {
   const reads: SentRequest[][] = [];
   for (const one of sent) {
@@ -55,16 +57,8 @@ export function readsOf({ sent, endedAt: end }: ProcessRecord, projectId: string
   }
   return reads.flatMap((pages) => {
     const [first, last] = [pages[0], pages.at(-1)];
-    const isWhole = first !== undefined && last?.records !== undefined;
-    const goesOn = isWhole && /"cursor":"/.test(last.response?.body ?? '');
-    return isWhole ? [{ at: first.at, endedAt: last.endedAt ?? end, pages, goesOn }] : [];
+    return first !== undefined && last?.isUsable ? [{ at: first.at, pages }] : [];
   });
-}
-
-/** The read that confirms begins 5 s after the end of the first. */
-export function isConfirmed(reads: ReturnType<typeof readsOf>, slackMs = 0): boolean {
-  const [first, last] = [reads[0], reads.at(-1)];
-  return first !== undefined && last !== undefined && last.at - first.endedAt >= graceForUnlisted - 1 - slackMs;
 }
 
 /** Whether the service says that there is no such key. */

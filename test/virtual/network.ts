@@ -6,8 +6,11 @@ import type { VirtualClock } from './clock.js';
 /** Bytes that a virtual connection carries in a millisecond. */
 const bandwidth = 100_000;
 
-/** One client's connection to a control plane without sockets. `trip`: the milliseconds that a request or response travels. */
-export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, trip = () => 0): Exchange {
+/** The milliseconds that a request travels to the service, or its response back. */
+export type Trip = (way: 'there' | 'back', path: string) => number;
+
+/** One client's connection to a control plane without sockets. */
+export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, trip: Trip = () => 0): Exchange {
   /** The connection is kept alive, until the service gives it up. */
   let isGivenUp = false;
 
@@ -24,8 +27,8 @@ export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, trip =
         stopWaiting = clock.schedule(clock.now() + ms, call);
       }
 
-      function travel(arrive: () => void): void {
-        const ms = trip();
+      function travel(way: 'there' | 'back', arrive: () => void): void {
+        const ms = trip(way, request.target);
         if (ms > 0) wait(ms, arrive);
         else arrive();
       }
@@ -39,7 +42,7 @@ export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, trip =
 
       function respond(response: HttpResponse): void {
         reception?.over();
-        travel(() => {
+        travel('back', () => {
           settled = true;
           resolve(response);
         });
@@ -63,7 +66,7 @@ export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, trip =
         if (step?.step === 'wait') wait(step.ms, next);
         else if (step?.step === 'end') respond({ ...head, body });
         else if (step?.step === 'cut')
-          travel(() => fail(`The connection closed after ${body.length} bytes of the body`));
+          travel('back', () => fail(`The connection closed after ${body.length} bytes of the body`));
         else if (step?.step === 'answer') {
           isGivenUp = step.closeOnNextRequest;
           received.headSent(step.answer.status);
@@ -81,7 +84,7 @@ export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, trip =
         }
       }
 
-      travel(arrive);
+      travel('there', arrive);
       if (settled) return;
       onStop(() => {
         stopWaiting();

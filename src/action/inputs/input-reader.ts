@@ -8,7 +8,6 @@ export const defaults = {
   'api-key': '',
   'base-url': '',
   timeout: '10m',
-  'request-timeout': '30s',
   summary: 'true',
   'project-id': '',
   'operation-id': '',
@@ -110,6 +109,11 @@ export class InputReader {
     }
   }
 
+  /** Rejects a value that is valid by itself. */
+  reject(name: InputName, message: string): void {
+    if (!this.#rejected.has(name)) this.#problem(name, `${quote(this.text(name))} ${message}`);
+  }
+
   #problem(name: string, message: string): void {
     this.#rejected.add(name);
     this.#problems.push(`${name}: ${this.secrets.redact(message)}`);
@@ -119,10 +123,13 @@ export class InputReader {
     this.warnings.push(`${name}: ${sentence(this.secrets.redact(message))}`);
   }
 
-  /** Warns about valid inputs that have no effect because of other inputs. */
-  ignore(names: readonly InputName[], when: string): void {
-    for (const name of names)
-      if (this.#isSet(name)) this.warnings.push(`${name} counts only ${when}, so it was ignored.`);
+  /** Rejects inputs that have no effect because of other inputs. */
+  rejectUnless(names: readonly InputName[], when: string): void {
+    for (const name of names) {
+      this.text(name);
+      if (!this.#isSet(name)) continue;
+      this.#problem(name, `${shownIfSimple(this.input(name))}counts only ${when}; expected it to be empty`);
+    }
   }
 
   #isSet(name: InputName): boolean {
@@ -147,13 +154,15 @@ export class InputReader {
   #rejectUnused(): void {
     for (const name of Object.keys(defaults) as InputName[]) {
       if (this.#used.has(name) || this.#rejected.has(name) || name === tokenInput || !this.#isSet(name)) continue;
-      const value = this.input(name);
-      // The value may contain a secret, so the message shows it only if it is short and simple.
-      const shown = /^[\w.:*/=-]{1,15}$/.test(value) ? `“${value}” ` : '';
       const problem = `has no effect in ${this.input('mode')}; expected it to be empty`;
-      this.#problem(name, `${shown}${problem}. Remove it, or check the value of mode`);
+      this.#problem(name, `${shownIfSimple(this.input(name))}${problem}. Remove it, or check the value of mode`);
     }
   }
+}
+
+/** The value of an input without effect may contain a secret, so a message shows it only if it is short and simple. */
+function shownIfSimple(value: string): string {
+  return /^[\w.:*/=-]{1,15}$/.test(value) ? `“${value}” ` : '';
 }
 
 const maxAgeDays = 366;

@@ -32,18 +32,15 @@ export function readInputs<Name extends string, Run>(
     apiKey: reader.parse('api-key', checked(apiKeyProblem, true), apiKey),
     baseUrl: reader.parse('base-url', checked(baseUrlProblem), baseUrl, urlWithoutSecrets),
     timeout: reader.parse('timeout', durationParser({ zero: chosen?.polls ?? true })),
-    requestTimeout: reader.parse('request-timeout', durationParser()),
     summary: reader.parse('summary', parseBoolean),
     // The mode reads its inputs last, because `read` throws if any input is invalid.
     runMode: chosen === undefined ? null : chosen.read(reader),
   });
   const { warnings } = reader;
-  for (const name of ['timeout', 'request-timeout'] as const) {
-    const seconds = Number(reader.text(name));
-    const means = `${seconds} without a unit means ${formatDuration(seconds * 1_000)}`;
-    // A job on github.com ends after 6 hours.
-    if (seconds > 21_600) reader.warn(name, `${means}. If you mean milliseconds, write ${seconds}ms`);
-  }
+  const seconds = Number(reader.text('timeout'));
+  const means = `${seconds} without a unit means ${formatDuration(seconds * 1_000)}`;
+  // A job on github.com ends after 6 hours.
+  if (seconds > 21_600) reader.warn('timeout', `${means}. If you mean milliseconds, write ${seconds}ms`);
   const url = new URL(inputs.baseUrl);
   if (!/\/v2\/*$/.test(url.pathname))
     warnings.push('The path of base-url does not end in /v2. Check that base-url is the URL of the control API.');

@@ -1,12 +1,11 @@
 import type { Key } from '../../api/keys.js';
-import { UnreadableList } from '../../api/paging.js';
-import { RequestError } from '../../http/errors.js';
-import { checkRetryAfter, withRetries } from '../../http/retry.js';
+import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
+import { type Attempt, withRetries } from '../../http/retry.js';
 import { makeKeyName } from '../../keys/key-name.js';
 import { isAmbiguous, type KeyState } from '../../keys/post-state.js';
 import { nothingToRevoke } from '../../keys/post-state-name.js';
-import { belongsToOther, incompleteKeyList, revokeEach } from '../../keys/revocation.js';
-import { type Collaborators, defaultPolicy, type Services } from '../mode.js';
+import { belongsToOther, revokeEach } from '../../keys/revocation.js';
+import type { Collaborators, Services } from '../mode.js';
 import type { CreateKeySettings } from './settings.js';
 
 export type CreateKeyResult = Awaited<ReturnType<typeof createKey>>;
@@ -20,7 +19,7 @@ export async function createKey(settings: CreateKeySettings, collaborators: Coll
   const { label, run, revokeInPost, onRevokeFailure: onFailure } = settings;
   const { savePostState } = services;
   const { api, deadline, log, random } = collaborators;
-  const policy = defaultPolicy(collaborators);
+  const send = withRetries(collaborators);
   const name = makeKeyName(label, { run, isKept: !revokeInPost }, random);
   let ambiguousCreates = 0;
   /** Ambiguous creates for which no key was found. */
@@ -38,11 +37,15 @@ export async function createKey(settings: CreateKeySettings, collaborators: Coll
   // The name is saved before each request, so that post can find the key if this process is killed during the request.
   const saveIntent = () => savePostState({ ...known(), ...intent, openCreates: openCreates + 1 });
 
-  async function attempt() {
+  async function attempt(how: Attempt) {
+    let isSent = false;
+    const onSend = () => {
+      isSent = true;
+    };
     try {
-      return await api.createKey(name, deadline);
+      return await api.createKey(name, { ...how, onSend });
     } catch (error) {
-      if (error instanceof RequestError && !error.mayHaveTakenEffect) throw error;
+      if (!isSent || (error instanceof RequestError && !error.mayHaveTakenEffect)) throw error;
       // A request without a response can still take effect, even after a later create succeeded.
       ambiguousCreates++;
       openCreates++;
@@ -59,9 +62,10 @@ export async function createKey(settings: CreateKeySettings, collaborators: Coll
   async function revokeStrayKeys(createError: RequestError): Promise<void> {
     log.info(`${createError.message}. A key may have been created anyway: searching for keys named ${name}.`);
     try {
-      checkRetryAfter(createError, deadline);
-      await deadline.sleep(createError.retryAfterMs ?? 0);
-      const list = await api.keys(policy);
+      const pause = createError.retryAfterMs ?? 0;
+      if (pause > deadline.remaining) throw new RetryAfterExceedsDeadline(createError, deadline.remaining);
+      await deadline.sleep(pause);
+      const list = await api.keys(send);
       for (const [id, known] of found)
         if (belongsToOther(list, { ...known, id, name })) found.set(id, { ...known, isConfirmed: true });
       // A replica that lags may still list a revoked key. With another creation time, it is another key with the same id.
@@ -69,17 +73,17 @@ export async function createKey(settings: CreateKeySettings, collaborators: Coll
         const known = found.get(id);
         return known?.isConfirmed && known.createdAt === createdAt;
       };
-      const keys = [...list.keys.values()].filter((key) => key.name === name && !isRevoked(key));
-      if (found.size + keys.length > maxFound) throw new UnreadableList(`${keys.length} keys are named ${name}`);
+      const keys = [...list.values()].filter((key) => key.name === name && !isRevoked(key));
+      if (found.size + keys.length > maxFound)
+        throw new RequestError(`${keys.length} keys are named ${name}`, { transient: false });
       const isNew = ({ id }: Key) => !found.has(id);
       openCreates = Math.max(0, openCreates - keys.filter(isNew).length);
       for (const { id, createdAt } of keys) found.set(id, { createdAt, isConfirmed: false });
       // The found keys are saved first, because this process may be killed before it has revoked them.
       if (keys.length > 0) savePostState({ ...known(), ...intent });
-      const results = await revokeEach(keys, api, policy, log);
+      const results = await revokeEach(keys, api, send, log);
       for (const { id, isConfirmed } of results) found.set(id, { createdAt: found.get(id)?.createdAt, isConfirmed });
       for (const result of results) if ('failure' in result) throw result.failure;
-      if (list.missing !== undefined) throw incompleteKeyList(list.missing);
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       const { status, isPage } = error;
@@ -92,7 +96,7 @@ export async function createKey(settings: CreateKeySettings, collaborators: Coll
   }
 
   saveIntent();
-  const outcome = await withRetries(attempt, policy).then(
+  const outcome = await send(attempt).then(
     (minted) => ({ minted }),
     (failure: unknown) => ({ minted: undefined, failure }),
   );

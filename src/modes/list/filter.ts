@@ -22,12 +22,14 @@ export class Filter {
   admits(record: JsonObject): boolean {
     return this.lines.every(({ field, matches, admits }) => {
       const value = record[field];
-      return (!isAbsent(value) && matches(toText(value))) === admits;
+      // A missing field is an empty value, so `*` matches it, too.
+      return matches(isAbsent(value) ? '' : toText(value)) === admits;
     });
   }
 
-  names(field: string): boolean {
-    return this.lines.some((line) => line.field === field);
+  /** True if a line `field=pattern` asks for values of this field. */
+  requires(field: string): boolean {
+    return this.lines.some((line) => line.field === field && line.admits);
   }
 }
 

@@ -1,12 +1,12 @@
 import type { Key } from '../../api/keys.js';
 import type { Page } from '../../api/paging.js';
 import { type ApiRecord, fieldTime, type Operation } from '../../api/records.js';
-import { RequestError, UserError } from '../../http/errors.js';
-import type { RequestPolicy } from '../../http/retry.js';
+import { RequestError } from '../../http/errors.js';
+import { type Send, withRetries } from '../../http/retry.js';
 import { joinFirst, messageBounds, plural } from '../../text/sentences.js';
 import { DeadlineExceeded } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
-import { type Collaborators, defaultPolicy } from '../mode.js';
+import type { Collaborators } from '../mode.js';
 import type { ListKeysSettings, ListOperationsSettings, ListProjectsSettings, ListSettings } from './settings.js';
 import { shardNumber } from './shards.js';
 
@@ -16,10 +16,10 @@ export type ListResult<T extends ApiRecord = ApiRecord> = ReturnType<typeof conc
 
 export async function listKeys({ olderThan, ...settings }: ListKeysSettings, collaborators: Collaborators) {
   const { api, deadline } = collaborators;
-  const { keys, missing } = await api.keys(defaultPolicy(collaborators));
-  const end = olderThan === undefined ? Number.POSITIVE_INFINITY : api.epochMsForAges(deadline.clock) - olderThan;
+  const keys = await api.keys(withRetries(collaborators));
+  const end = olderThan === undefined ? Number.POSITIVE_INFINITY : api.serviceEpochMs(deadline.clock) - olderThan;
   const isOld = ({ createdAt = Number.NEGATIVE_INFINITY }: Key) => createdAt < end;
-  const page = { records: [...keys.values()], cursor: undefined, missing, isUnavailable: false };
+  const page = { records: [...keys.values()], cursor: undefined };
   const result = conclude('key', await collect(() => [page], settings, collaborators, isOld), settings);
   const undated = result.records.flatMap(({ id, createdAt }) => (createdAt === undefined ? [id] : []));
   if (olderThan !== undefined && undated.length > 0)
@@ -32,9 +32,9 @@ export async function listKeys({ olderThan, ...settings }: ListKeysSettings, col
 export async function listOperations(settings: ListOperationsSettings, collaborators: Collaborators) {
   const { projectId, since } = settings;
   const { api, deadline } = collaborators;
-  const read = (policy: RequestPolicy) => {
-    const pages = api.operations(projectId, policy);
-    return since === undefined ? pages : takeSince(pages, () => api.epochMsForAges(deadline.clock) - since);
+  const read = (send: Send) => {
+    const pages = api.operations(projectId, send);
+    return since === undefined ? pages : takeSince(pages, () => api.serviceEpochMs(deadline.clock) - since);
   };
   return conclude('operation', await collect(read, settings, collaborators), settings);
 }
@@ -47,51 +47,37 @@ async function* takeSince(pages: AsyncIterable<Page<Operation>>, since: () => nu
     known ??= since();
     const begin = known;
     const records = page.records.filter((operation) => (fieldTime(operation, 'created_at') ?? begin) >= begin);
-    const missing = page.isUnavailable ? page.missing : undefined;
-    if (records.length < page.records.length) return yield { ...page, missing, records, cursor: undefined };
+    if (records.length < page.records.length) return yield { records, cursor: undefined };
     yield page;
   }
 }
 
-/** A job for all projects must not miss some silently. So the list is read again if the service could not read all projects. */
 export async function listProjects({ shard, orgId, ...settings }: ListProjectsSettings, collaborators: Collaborators) {
-  const { api, deadline } = collaborators;
-  const { retry, onRetry } = defaultPolicy(collaborators);
-  const read = (policy: RequestPolicy) => api.projects(policy, orgId);
+  const read = (send: Send) => collaborators.api.projects(send, orgId);
   const isInShard = ({ id }: ApiRecord) => shard === undefined || shardNumber(id, shard.total) === shard.number;
-  for (let attempts = 1; ; attempts++) {
-    const beganAt = deadline.clock.now();
-    const list = await collect(read, settings, collaborators, isInShard);
-    if (!list.isUnavailable) return conclude('project', list, settings);
-    const incomplete = `The list of projects is incomplete: ${list.missing}`;
-    const error = new RequestError(incomplete, { status: 200, transient: true });
-    const pause = retry(error, attempts, beganAt);
-    const problem = `The service never sent all projects (${plural(attempts, 'attempt')}): ${list.missing}. A job that needs all projects would miss some. Check the projects in the console, then re-run the job.`;
-    if (pause === undefined || pause >= deadline.remaining) throw new UserError(problem);
-    onRetry?.(error, pause);
-    await deadline.sleep(pause);
-  }
+  return conclude('project', await collect(read, settings, collaborators, isInShard), settings);
 }
 
 /** Returns the records that the filter admits. Stops when a page shows whether there are more than `limit`. */
 async function collect<T extends ApiRecord>(
-  readPages: (policy: RequestPolicy) => Iterable<Page<T>> | AsyncIterable<Page<T>>,
+  readPages: (send: Send) => Iterable<Page<T>> | AsyncIterable<Page<T>>,
   { filter, limit, isLimitSet }: ListSettings,
   collaborators: Collaborators,
   isWanted: (record: T) => boolean = () => true,
 ): Promise<Page<T>> {
-  const { deadline, log } = collaborators;
+  const { log } = collaborators;
+  let { deadline } = collaborators;
   const { clock } = deadline;
+  const send: Send = (attempt) => withRetries({ ...collaborators, deadline })(attempt);
   // A record that is listed twice counts if the filter admits any of its versions.
   const ids = new Set<string>();
   const records: T[] = [];
-  const policy = { ...defaultPolicy(collaborators) };
-  let last: Page<T> = { records, cursor: undefined, missing: undefined, isUnavailable: false };
+  let last: Page<T> = { records, cursor: undefined };
   let isFull = false;
   let read = 0;
   let loggedAt = clock.now();
   try {
-    for await (const page of readPages(policy)) {
+    for await (const page of readPages(send)) {
       read += page.records.length;
       for (const one of page.records)
         if (isWanted(one) && filter.admits(one.record) && ids.size < ids.add(one.id).size) records.push(one);
@@ -100,7 +86,7 @@ async function collect<T extends ApiRecord>(
       if (isFull || records.length > limit || (records.length === limit && !isLimitSet)) break;
       isFull = records.length === limit;
       // The next page may come late, or never. The step must end in time with the records that it has.
-      if (isFull) policy.deadline = deadline.within(deadline.remaining * 0.9);
+      if (isFull) deadline = deadline.within(deadline.remaining * 0.9);
       if (clock.now() - loggedAt < 10_000) continue;
       loggedAt = clock.now();
       log.info(`Read ${read} records so far.`);
@@ -111,15 +97,12 @@ async function collect<T extends ApiRecord>(
   return last;
 }
 
-function conclude<T extends ApiRecord>(noun: Noun, { records, cursor, missing }: Page<T>, settings: ListSettings) {
+function conclude<T extends ApiRecord>(noun: Noun, { records, cursor }: Page<T>, settings: ListSettings) {
   const { limit, isLimitSet, failOn } = settings;
-  const incomplete = `The list of ${noun}s is incomplete: ${missing}.`;
-  if (missing !== undefined && failOn !== undefined && records.length === 0)
-    throw new UserError(`${incomplete} A matching ${noun} may be missing. Check the ${noun}s in the console.`);
   const contents = records.length === 0 ? 'empty' : 'match';
   const isCut = records.length > limit;
-  const mayBeCut = isCut || (records.length === limit && (cursor ?? missing) !== undefined);
-  const warnings = missing === undefined ? [] : [incomplete];
+  const mayBeCut = isCut || (records.length === limit && cursor !== undefined);
+  const warnings: string[] = [];
   if (isLimitSet && mayBeCut) {
     const what = isCut ? 'truncated the list:' : 'may have truncated the list: the step does not know whether';
     warnings.push(`The setting “limit: ${limit}” ${what} more ${noun}s match. Raise limit, or set it to 0 for all.`);

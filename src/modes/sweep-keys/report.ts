@@ -6,7 +6,7 @@ import type { SweepKeysSettings } from './settings.js';
 import type { SweepDecision, SweepResult } from './sweep-keys.js';
 
 export const sweepKeysReport: Report<SweepResult, SweepKeysSettings> = (result, { dryRun }, { timeout }) => {
-  const { decisions, revocations, failures, others, missing } = result;
+  const { decisions, revocations, failures, others } = result;
   const failure = revocationFailure(revocations, timeout);
   const over = decisions.filter(({ isOver }) => isOver).map(({ key }) => key.id);
   const byOutcome = groupByOutcome(revocations);
@@ -14,7 +14,6 @@ export const sweepKeysReport: Report<SweepResult, SweepKeysSettings> = (result, 
   const failed = new Set(byOutcome.failed);
   const kept = decisions.filter(({ isOver, key }) => !isOver || failed.has(key.id)).map(({ key }) => key.id);
   const status = failure?.status ?? 'ok';
-  const incomplete = `The list of keys is incomplete: ${missing}. Keys that are missing from the list were not checked. Run sweep-keys again: once some keys are revoked, the list may be complete.`;
   const reasons = new Set(failures.map(({ message }) => message));
   const unread = `Could not read the state of workflow runs: ${[...reasons].slice(0, 3).join('; ')}. Keys of these runs are revoked only if their age exceeds older-than. Check that the job has the permission actions: read, and that github-token belongs to this repository.`;
   return {
@@ -22,7 +21,7 @@ export const sweepKeysReport: Report<SweepResult, SweepKeysSettings> = (result, 
     succeeded: failure === undefined,
     headline: `${status === 'cancelled' ? 'Cancelled: ' : ''}${revoked.length} ${dryRun ? 'would be revoked' : 'revoked'}, ${kept.length} kept${others.ofOtherRepositories > 0 ? `, ${others.ofOtherRepositories} of other repositories` : ''}`,
     error: failure?.error,
-    warnings: [...(missing === undefined ? [] : [incomplete]), ...(failures.length === 0 ? [] : [unread])],
+    warnings: failures.length === 0 ? [] : [unread],
     outputs: revocationOutputs(revoked, kept),
     result: [
       printJson({

@@ -1,10 +1,12 @@
 import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
 import { proxyProblem } from '../../http/proxy.js';
-import { mapConcurrently, type RequestPolicy, withRetries } from '../../http/retry.js';
+import { Rate } from '../../http/rate.js';
+import { type Attempt, type Send, withRetries } from '../../http/retry.js';
 import type { KeyOrigin, WorkflowRun } from '../../keys/key-name.js';
 import { withLastError } from '../../text/sentences.js';
-import { DeadlineExceeded } from '../../time/deadline.js';
-import { type Collaborators, defaultPolicy } from '../mode.js';
+import { type Deadline, DeadlineExceeded } from '../../time/deadline.js';
+import { formatDuration } from '../../time/duration.js';
+import type { Collaborators } from '../mode.js';
 import type { FindRun, RunState } from './workflow-runs.js';
 
 /** octokit is in a separate bundle, because it is large and only one mode needs it. */
@@ -28,17 +30,21 @@ export type AgedKey = KeyOrigin & { readonly age: number };
 /** Sends GitHub one request per run, and a second request for each 404 that could lead to a revocation. */
 export class RunLookups {
   readonly failures: RequestError[] = [];
-  readonly #policy: RequestPolicy;
+  readonly #deadline: Deadline;
+  readonly #send: Send;
+  /** GitHub has limits of its own. */
+  readonly #rate: Rate;
 
   constructor(
     private readonly own: WorkflowRun,
-    private readonly requestTimeout: number,
     private readonly findRun: FindRun,
     collaborators: Collaborators,
   ) {
     // The lookups get half of the remaining time. The other half is for the revocations.
-    const { deadline } = collaborators;
-    this.#policy = defaultPolicy({ ...collaborators, deadline: deadline.within(deadline.remaining / 2) });
+    const { deadline, random } = collaborators;
+    this.#deadline = deadline.within(deadline.remaining / 2);
+    this.#send = withRetries({ ...collaborators, deadline: this.#deadline });
+    this.#rate = new Rate(deadline.clock, random);
   }
 
   /** Returns the states of the runs of the keys. A failed lookup leaves no entry. */
@@ -56,7 +62,7 @@ export class RunLookups {
   /** Requests each run again, because GitHub sometimes responds with 404 by mistake. */
   async #confirmNotFound(ids: readonly string[]): Promise<ReadonlyMap<string, RunState>> {
     if (ids.length === 0) return new Map();
-    const { deadline } = this.#policy;
+    const deadline = this.#deadline;
     if (deadline.remaining <= untilSecondRequestMs) {
       this.#fail('no time was left for a second lookup of the runs that GitHub did not find');
       return new Map();
@@ -69,12 +75,11 @@ export class RunLookups {
 
   async #findEach(ids: readonly string[]): Promise<Map<string, RunState>> {
     const states = new Map<string, RunState>();
-    await mapConcurrently(ids, async (id) => {
-      const isPermanent = (failure: RequestError) => !failure.transient || failure instanceof RetryAfterExceedsDeadline;
-      if (this.failures.some(isPermanent) || this.failures.length >= maxFailures) return;
+    const find = async (id: string) => {
       const state = await this.#lookUp(id);
       if (state !== undefined) states.set(id, state);
-    });
+    };
+    await Promise.all(ids.map(find));
     return states;
   }
 
@@ -87,7 +92,7 @@ export class RunLookups {
 
   async #lookUp(id: string): Promise<RunState | undefined> {
     try {
-      return await withRetries(() => this.#request(id), this.#policy);
+      return await this.#send((attempt) => this.#rate.run(attempt.deadline, () => this.#request(id, attempt)));
     } catch (error) {
       if (error instanceof RequestError) this.failures.push(error);
       else if (!(error instanceof DeadlineExceeded)) throw error;
@@ -101,11 +106,17 @@ export class RunLookups {
     this.failures.push(new RequestError(message, { transient: false }));
   }
 
-  async #request(id: string): Promise<RunState> {
-    const { deadline } = this.#policy;
-    const outcome = await deadline.raceFor(this.requestTimeout, (onCancel) => this.findRun(id, onCancel));
+  async #request(id: string, { deadline, patience }: Attempt): Promise<RunState> {
+    // More requests cannot help.
+    const final = this.failures.find((one) => !one.transient || one instanceof RetryAfterExceedsDeadline);
+    const enough = final ?? (this.failures.length >= maxFailures ? this.failures[0] : undefined);
+    if (enough !== undefined) throw new RequestError(enough.message, { transient: false });
+    const outcome = await deadline.raceFor(patience, (onCancel) => this.findRun(id, onCancel));
     if (outcome === undefined)
-      throw new RequestError('GitHub did not respond within request-timeout', { transient: true });
+      throw new RequestError(`GitHub did not respond within ${formatDuration(patience)}`, {
+        transient: true,
+        isSilence: true,
+      });
     if ('run' in outcome) return outcome.run;
     throw new RequestError(outcome.failure.message, outcome.failure);
   }

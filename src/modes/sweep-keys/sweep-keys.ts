@@ -1,7 +1,8 @@
+import { withRetries } from '../../http/retry.js';
 import { parseKeyName } from '../../keys/key-name.js';
 import { revokeEach } from '../../keys/revocation.js';
 import { formatDuration } from '../../time/duration.js';
-import { type Collaborators, defaultPolicy, type Services } from '../mode.js';
+import type { Collaborators, Services } from '../mode.js';
 import { type AgedKey, minAgeForNotFound, RunLookups } from './run-lookups.js';
 import type { SweepKeysSettings } from './settings.js';
 import type { RunState } from './workflow-runs.js';
@@ -12,31 +13,30 @@ export type SweepDecision = SweepResult['decisions'][number];
 export async function sweepKeys(settings: SweepKeysSettings, collaborators: Collaborators, services: Services) {
   const findRun = await services.workflowRuns(settings.githubToken, settings.repository);
   const { api, deadline, log } = collaborators;
-  const policy = defaultPolicy(collaborators);
-  const list = await api.keys(policy);
-  const keys = [...list.keys.values()];
-  const now = api.epochMsForAges(deadline.clock);
+  const send = withRetries(collaborators);
+  const list = await api.keys(send);
+  const keys = [...list.values()];
+  const now = api.serviceEpochMs(deadline.clock);
   const made = keys.flatMap((key) => {
     const origin = parseKeyName(key.name ?? '');
     return origin === undefined ? [] : [{ key, ...origin, age: now - (key.createdAt ?? Number.NaN) }];
   });
   const ours = made.filter(({ run }) => run.fingerprint === settings.run.fingerprint);
 
-  const lookups = new RunLookups(settings.run, services.requestTimeout, findRun, collaborators);
+  const lookups = new RunLookups(settings.run, findRun, collaborators);
   const states = await lookups.find(ours.filter(({ isKept }) => !isKept));
   const decisions = ours.map((one) => ({ ...one, ...decide(one, states.get(one.run.id), settings) }));
 
   const over = decisions.filter(({ isOver }) => isOver).map(({ key }) => key);
   // The lookups can take minutes. By then an id may belong to another key, so the list is read again.
-  const latest = settings.dryRun || over.length === 0 ? list : await api.keys(policy);
+  const latest = settings.dryRun || over.length === 0 ? list : await api.keys(send);
   if (settings.dryRun) for (const { id } of over) log.info(`Key ${id} would be revoked.`);
   return {
     decisions,
-    revocations: settings.dryRun ? [] : await revokeEach(over, api, policy, log, latest),
+    revocations: settings.dryRun ? [] : await revokeEach(over, api, send, log, latest),
     /** Numbers of keys that a sweep ignores: those of other repositories, and those that this action did not create. */
     others: { ofOtherRepositories: made.length - ours.length, notOurs: keys.length - made.length },
     failures: lookups.failures,
-    missing: list.missing ?? latest.missing,
   };
 }
 

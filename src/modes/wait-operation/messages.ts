@@ -1,123 +1,105 @@
 import { adviceFor } from '../../action/advice.js';
 import type { StepReport } from '../../action/step-report.js';
-import type { Operation } from '../../api/records.js';
-import { RetryAfterExceedsDeadline } from '../../http/errors.js';
-import { operationTexts } from '../../operations/description.js';
+import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
+import { operationText } from '../../operations/description.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural, sentences } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
 import type { ReportFacts } from '../mode.js';
-import { graceForUnlisted, recentFailureAge } from './limits.js';
+import type { WaitResult } from './conclude.js';
+import { maxFirstRead } from './project.js';
+import { maxListLag } from './quiet.js';
 import type { WaitSettings } from './settings.js';
 import { isFailed, isPending, type TrackedOperation } from './tracked-operations.js';
-import type { WaitResult } from './wait-result.js';
 
-type WaitContext = WaitSettings & ReportFacts;
+type Context = WaitSettings & ReportFacts;
 
-export function waitMessages(result: WaitResult, context: WaitContext): Omit<StepReport, 'status' | 'succeeded'> {
-  const { verdict, operations, cause } = result;
-  const failed = operations.filter(isFailed);
-  const pending = operations.filter(isPending);
+/** The headline, and the text of the one error. */
+export function waitMessages(result: WaitResult, context: Context): Pick<StepReport, 'headline' | 'error' | 'notice'> {
+  const { verdict, operations, cause, unsettledProjects } = result;
+  const [failed, pending] = [operations.filter(isFailed), operations.filter(isPending)];
   const total = plural(operations.length, 'operation');
+  const where = projectsText(context.projectIds);
   const ended = `${operations.length - pending.length} of ${total} had ended`;
-  const where = describeProjects(context.projectIds);
   const share = ({ length }: typeof operations) => (length === operations.length ? total : `${length} of ${total}`);
-  const describe = (one: TrackedOperation) => describeTracked(one, context);
-  const list = (some: typeof operations) => joinFirst(some.map(describe), messageBounds);
+  const list = (some: typeof operations) => {
+    const texts = some.map((one) => trackedText(one, context));
+    return joinFirst(texts, messageBounds);
+  };
   switch (verdict) {
     case 'finished':
       if (operations.length > 0) return { headline: `${total} finished` };
-      return { headline: 'Nothing to wait for', notice: nothingToWaitFor(result, context) };
-    case 'empty':
-      return {
-        headline: 'Nothing to wait for',
-        error: sentences(
-          nothingToWaitFor(result, context),
-          'The step fails because of fail-on: empty',
-          'ids' in context.target
-            ? 'Check the step that produced the list of ids'
-            : 'Check project-id and filter. Also check that the request that starts the operation is sent before this step',
-        ),
-      };
+      return { headline: 'Nothing to wait for', notice: nothingText(result, context) };
+    case 'empty': {
+      const source = 'ids' in context.target ? 'the step that provides the ids' : 'project-id and filter';
+      const advice = `With fail-on: empty, this fails the step. Check ${source}`;
+      return { headline: 'Nothing to wait for', error: sentences(nothingText(result, context), advice) };
+    }
     case 'failed': {
       const stopped = pending.length > 0 && `Stopped waiting for: ${list(pending)}`;
-      const errorAboveTable = sentences(
-        cause !== undefined && `Last error: ${cause.message}`,
-        'Do not deploy on top of this. Check the operation in the console, fix the cause, and repeat the change',
-      );
-      const error = sentences(`${share(failed)} in ${where} failed: ${list(failed)}`, stopped, errorAboveTable);
-      return { headline: `${share(failed)} failed`, error, errorAboveTable };
+      const advice = 'Check them in the console, fix the cause, and repeat the change. Do not deploy before that';
+      const error = sentences(`${share(failed)} in ${where} failed: ${list(failed)}`, stopped, advice);
+      return { headline: `${share(failed)} failed`, error };
     }
     case 'timeout': {
-      const end = describeEnd(context.timeout, cause);
-      const reasons = timeoutReasons(result, context);
-      const late = `${share(pending)} not finished in time`;
-      const unfinished = `${share(pending)} in ${where} had not finished: ${list(pending)}`;
-      const unsettled = `Could not confirm that nothing is pending in ${describeProjects(result.unsettledProjects)}`;
-      return {
-        headline: pending.length > 0 ? late : 'Could not confirm in time that nothing is pending',
-        error: sentences(end, pending.length > 0 ? unfinished : unsettled, ...reasons),
-        errorAboveTable: sentences(end, ...reasons),
-      };
+      const headline = pending.length > 0 ? `${share(pending)} not finished in time` : 'Not confirmed in time';
+      const unsure = `Could not confirm that nothing is pending in ${projectsText(unsettledProjects)}: two reads of the list, ${formatDuration(maxListLag)} apart, must agree`;
+      const open = pending.length > 0 ? `${share(pending)} in ${where} had not finished: ${list(pending)}` : unsure;
+      return { headline, error: sentences(endText(context, cause), open, ...reasons(result, context)) };
     }
     case 'cancelled':
       return { headline: operations.length === 0 ? 'Cancelled' : `Cancelled; ${ended}` };
-    case 'error':
-      return {
-        headline: 'Could not determine the outcome',
-        error: sentences(
-          cause?.message ?? '',
-          operations.length > 1 && `Before this error, ${ended}`,
-          cause !== undefined && adviceFor(cause),
-        ),
-      };
+    case 'error': {
+      const before = operations.length > 1 && `Before this error, ${ended}`;
+      const advice = cause instanceof RequestError && adviceFor(cause);
+      return { headline: 'No result', error: sentences(cause?.message ?? '', before, advice) };
+    }
   }
 }
 
-function nothingToWaitFor({ failedBefore, excluded, automatic }: WaitResult, context: WaitContext): string {
-  if ('ids' in context.target) return 'The list of operation ids is empty, so there was nothing to wait for.';
-  const failed = failedBefore.map((one) => describeOperation(one, context.nowMs));
+/** What a user must know even if the step succeeds. */
+export function waitWarnings({ cutProjects, recentFailures }: WaitResult, { nowMs }: ReportFacts): string[] {
+  const count = maxFirstRead.toLocaleString('en');
+  const cut = `The first read stopped at ${count} operations in ${projectsText(cutProjects)}, so older unfinished ones are not seen. To wait for one of them, give its id.`;
+  const failures = recentFailures.map((one) => operationText(one, nowMs));
+  const recent = `Failed shortly before the step, and not counted: ${joinFirst(failures, messageBounds)}. To count such failures, set a longer since.`;
+  return [...(cutProjects.length > 0 ? [cut] : []), ...(failures.length > 0 ? [recent] : [])];
+}
+
+function nothingText({ ignored }: WaitResult, { target, projectIds }: Context): string {
+  if ('ids' in target) return 'The list of operation ids is empty, so there is nothing to wait for.';
+  const excluded = ignored.filter((judgement) => judgement === 'excluded').length;
+  const automatic = ignored.length - excluded;
   return sentences(
-    `Found no unfinished operation to wait for in ${describeProjects(context.projectIds)}`,
+    `Found no operation to wait for in ${projectsText(projectIds)}`,
     excluded > 0 && `The filter excluded ${plural(excluded, 'unfinished operation')}`,
     automatic > 0 &&
-      `Ignored ${plural(automatic, 'unfinished operation')} that the service itself started. To wait for such operations too, add the line action=* to filter`,
-    failed.length > 0 &&
-      `Operations that failed in the last ${formatDuration(recentFailureAge)}: ${joinFirst(failed, messageBounds)}`,
+      `The service itself started ${plural(automatic, 'unfinished operation')}. To count them, add a line action=… to filter`,
   );
 }
 
-function timeoutReasons(result: WaitResult, { timeout }: WaitContext): string[] {
-  const { operations, cause, unresponsiveProjects } = result;
-  const advice = 'Check base-url, and the network and proxy of the runner. Then re-run the job';
-  if (cause !== undefined) return [`Last error: ${cause.message}`, adviceFor(cause)];
-  const silent = `The control API did not respond in the last seconds for ${describeProjects(unresponsiveProjects)}`;
-  if (unresponsiveProjects.length > 0) return [silent, advice];
-  if (timeout === 0) return ['Re-run the job later, or set a longer timeout'];
-  if (operations.some(isPending)) return ['Operations may still finish: check them in the console, or raise timeout'];
-  const proof = `A list may lack a new operation at first. So the step reads it again ${formatDuration(graceForUnlisted)} after the first read, and that read must show that nothing is pending`;
-  return [proof, 'Raise timeout, or check why the service is slow'];
+function endText({ timeout, pollsOnce }: Context, cause: WaitResult['cause']): string {
+  const asked = cause instanceof RetryAfterExceedsDeadline ? ', because the service asked for a longer pause' : '';
+  return pollsOnce ? 'Polled once (timeout: 0)' : `Timed out after ${formatDuration(timeout)}${asked}`;
 }
 
-function describeProjects(projectIds: readonly string[]): string {
-  const ids = joinFirst(projectIds.map(sanitizeId), { max: 5 });
-  return `${projectIds.length === 1 ? 'project' : 'projects'} ${ids}`;
+/** Why a wait timed out, and what to do. */
+function reasons({ cause, silentProjects, lateProjects }: WaitResult, { pollsOnce }: Context): (string | false)[] {
+  const never = `The control API never answered for ${projectsText(silentProjects)} (no usable response)`;
+  const late = `The control API did not answer in the last seconds for ${projectsText(lateProjects)} (no usable response)`;
+  const silent = silentProjects.length > 0 ? never : lateProjects.length > 0 && late;
+  if (cause instanceof RequestError)
+    return [!cause.isPermanent && silent, `Last error: ${cause.message}`, adviceFor(cause)];
+  if (silent) return [silent, 'Check base-url, and the network and proxy of the runner'];
+  if (pollsOnce) return ['Run the step again later, or set a longer timeout'];
+  return ['Check the console. If the operations are only slow, raise timeout'];
 }
 
-function describeEnd(timeout: number, cause: WaitResult['cause']): string {
-  if (cause instanceof RetryAfterExceedsDeadline)
-    return 'Stopped early, because the service asked for a pause that ends after the timeout';
-  return timeout === 0 ? 'Polled once (timeout: 0)' : `Timed out after ${formatDuration(timeout)}`;
+function projectsText(projectIds: readonly string[]): string {
+  return `${projectIds.length === 1 ? 'project' : 'projects'} ${joinFirst(projectIds.map(sanitizeId), { max: 5 })}`;
 }
 
-function describeTracked({ id, projectId, operation }: TrackedOperation, { projectIds, nowMs }: WaitContext): string {
-  const text = operation === undefined ? `[${id}] has no status yet` : describeOperation(operation, nowMs);
+function trackedText({ id, projectId, operation }: TrackedOperation, { projectIds, nowMs }: Context): string {
+  const text = operation === undefined ? `[${id}] has no status yet` : operationText(operation, nowMs);
   return projectIds.length === 1 ? text : `${text} in project ${sanitizeId(projectId)}`;
-}
-
-function describeOperation(operation: Operation, nowMs: number): string {
-  const { name, status, phase, duration, failures, reason } = operationTexts(operation, nowMs);
-  const age = duration === '' ? '' : ` ${phase === 'pending' ? 'for' : 'after'} ${duration}`;
-  const count = ['', '0'].includes(failures) ? '' : ` (failures_count ${failures})`;
-  return `${name} ${status}${age}${count}${reason === '' ? '' : `, ${reason}`}`;
 }

@@ -1,27 +1,25 @@
 import { parseNonEmptyList, parseProjectId } from '../../action/inputs/id-list.js';
 import { type InputReader, readAge } from '../../action/inputs/input-reader.js';
-import { BadValue, durationParser, oneOfParser, parseBoolean } from '../../action/inputs/input-values.js';
+import { BadValue, durationParser, oneOfParser, type Parse, parseBoolean } from '../../action/inputs/input-values.js';
+import { parseOperationIds } from '../../action/inputs/operation-ids.js';
+import { readOperationIds } from '../../action/inputs/response-file.js';
 import { operationFields } from '../../api/records.js';
 import { parseDuration } from '../../time/duration.js';
 import { type Filter, readFilter } from '../list/filter.js';
-import { parseOperationIds } from './operation-ids.js';
-import { readOperationIds } from './response-file.js';
 
-/** What to wait for: the operations with the given ids, or all unfinished operations that a filter admits. */
+/** `all`: the operations that the filter admits. `since`: what ended so many milliseconds before the step counts, too. */
+export type AllOperations = { readonly all: Filter; readonly since: number };
 export type Target = { readonly ids: readonly string[] } | AllOperations;
-
-export interface AllOperations {
-  readonly all: Filter;
-  /** Operations created up to this long before the wait are included even if they have ended. In milliseconds. */
-  readonly since?: number | undefined;
-}
-
 export type WaitSettings = ReturnType<typeof readWaitSettings>;
+
+const defaultSince = 60_000;
+/** A project is idle only after two reads, so a shorter wait for `all` could not succeed. */
+const leastTimeoutForAll = 30_000;
+const maxProjects = 100;
 
 const reason = 'it changes during the wait';
 export const changingFields = { status: reason, failures_count: reason, updated_at: reason };
-
-/** The fields that `filter` may name in a wait for `all`. */
+/** The fields that `filter` may name in a wait. */
 export const waitFilterFields: readonly string[] = operationFields.filter((name) => !(name in changingFields));
 
 export function readWaitSettings(reader: InputReader) {
@@ -29,22 +27,20 @@ export function readWaitSettings(reader: InputReader) {
   // Later steps read this output even after a failure.
   if (isAll) reader.outputsIfInvalid.push({ name: 'idle-project-ids', value: '[]' });
   const timeout = parseDuration(reader.text('timeout')) ?? Number.POSITIVE_INFINITY;
-  const pollsOnce = timeout === 0;
-  if (pollsOnce) reader.ignore(['poll-interval', 'fail-fast'], 'with a timeout above 0');
+  if (isAll && timeout > 0 && timeout < leastTimeoutForAll)
+    reader.reject('timeout', 'is too short with “operation-id: all”; expected at least 30s, or 0 to poll once');
   const projectIds = reader.parse('project-id', isAll ? parseProjectIds : (text) => [parseProjectId(text)]);
   return reader.complete({
     /** Exactly one project if `target` names operations by their ids. */
     projectIds,
-    target: readTarget(reader, projectIds?.[0]),
+    target: isAll ? readAll(reader) : readIds(reader, projectIds?.[0]),
     failOnEmpty: reader.optional('fail-on', oneOfParser(['empty'])) === 'empty',
-    pollInterval: readPollInterval(reader, timeout),
+    pollInterval: reader.parse('poll-interval', pollIntervalParser(timeout)),
     failFast: reader.parse('fail-fast', parseBoolean),
-    /** True with `timeout: 0`. Then the wait sends each request once, and trusts the first read of a list. */
-    pollsOnce,
+    /** True with `timeout: 0`. Then one answer to each request is enough. */
+    pollsOnce: timeout === 0,
   });
 }
-
-const maxProjects = 100;
 
 function parseProjectIds(text: string): string[] {
   const ids = parseNonEmptyList(text, 'a project id');
@@ -53,26 +49,28 @@ function parseProjectIds(text: string): string[] {
   return ids;
 }
 
-function readPollInterval(reader: InputReader, timeout: number) {
-  const interval = reader.parse('poll-interval', (text) => (text === 'auto' ? ('auto' as const) : parsePause(text)));
-  if (typeof interval === 'number' && timeout > 0 && interval >= timeout)
-    reader.warn('poll-interval', 'not shorter than timeout, so the step polls only at its start and at its end');
-  return interval;
+const pollIntervalParser =
+  (timeout: number): Parse<number | 'auto'> =>
+  (text) => {
+    if (text === 'auto') return text;
+    const interval = durationParser({ minMs: 100, otherwise: 'auto, or ' })(text);
+    if (timeout === 0 || interval < timeout) return interval;
+    throw new BadValue('is not shorter than timeout; expected a shorter pause, or auto');
+  };
+
+function readAll(reader: InputReader): Target | null {
+  const filter = readFilter(reader, waitFilterFields, changingFields);
+  const since = readAge(reader, 'since');
+  return filter === null || since === null ? null : { all: filter, since: since ?? defaultSince };
 }
 
-const parsePause = durationParser({ minMs: 100, otherwise: 'auto, or ' });
-
-function readTarget(reader: InputReader, project: string | undefined): Target | null {
+function readIds(reader: InputReader, project: string | undefined): Target | null {
   reader.rejectBoth('operation-id', 'response-file');
+  reader.rejectUnless(['filter', 'since'], 'with “operation-id: all”');
   const workspace = reader.environment['GITHUB_WORKSPACE'] ?? '';
   const ids =
     reader.text('response-file') === ''
       ? reader.parse('operation-id', parseOperationIds)
       : reader.parse('response-file', (path) => readOperationIds(path, workspace, project));
-  // These are parsed even if they have no effect, because one error must name all invalid inputs.
-  const filter = readFilter(reader, waitFilterFields, changingFields);
-  const since = readAge(reader, 'since');
-  if (ids === 'all') return filter === null || since === null ? null : { all: filter, since };
-  reader.ignore(['filter', 'since'], 'with operation-id: all');
   return ids && { ids };
 }

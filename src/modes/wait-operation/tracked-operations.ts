@@ -1,35 +1,47 @@
 import type { Operation } from '../../api/records.js';
 import { phaseForStatus } from '../../operations/description.js';
+import { endOf, type Judgement, judge, type ListRead } from './judge.js';
+import { Quiet } from './quiet.js';
+import type { Target } from './settings.js';
 
 export interface TrackedOperation {
   readonly id: string;
   readonly projectId: string;
-  /** The latest version. Undefined until the service returns the operation. */
+  /** As last seen; after its end, as it ended. Undefined until the service returns it. */
   readonly operation: Operation | undefined;
 }
 
-/** An operation counts as pending until the service returns it. */
-export function isPending({ operation }: TrackedOperation): boolean {
-  return operation === undefined || phaseForStatus(operation.status) === 'pending';
-}
+const phaseOf = ({ operation }: TrackedOperation) => phaseForStatus(operation?.status ?? '');
+export const isPending = (one: TrackedOperation) => phaseOf(one) === 'pending';
+export const isFailed = (one: TrackedOperation) => phaseOf(one) === 'failed';
 
-export function isFailed({ operation }: TrackedOperation): boolean {
-  return operation !== undefined && phaseForStatus(operation.status) === 'failed';
-}
+/** A failure that only its time excludes is told if it is not older than this. In milliseconds. */
+export const recentAge = 600_000;
 
-/** The operations of one project that a wait tracks, each with its latest status. */
+/** What counts in one project, each with its latest status: the given ids, or what `judge` says. */
 export class TrackedOperations {
-  /** Ids of the pending operations. This set is kept up to date, because a long wait needs it after every response. */
-  readonly pending: Set<string>;
+  /** Ids not seen to end. This set is kept up to date, because a long wait needs it after every response. */
+  readonly pending = new Set<string>();
   hasFailed = false;
-  readonly #all: Map<string, TrackedOperation>;
+  /** Only their time excludes them. */
+  readonly recentFailures = new Map<string, Operation>();
+  /** Unfinished operations that do not count. */
+  readonly ignored = new Map<string, Judgement>();
+  /** Undefined until it is whole. */
+  firstRead: ListRead | undefined;
+  quiet = Quiet.none;
+  readonly #all = new Map<string, TrackedOperation>();
 
+  /** `start`: returns the start of the step in milliseconds since 1970, on the service's clock. */
   constructor(
-    givenIds: readonly string[],
     private readonly projectId: string,
+    private readonly target: Target,
+    private readonly start: () => number,
   ) {
-    this.pending = new Set(givenIds);
-    this.#all = new Map(givenIds.map((id) => [id, { id, projectId, operation: undefined }]));
+    for (const id of 'ids' in target ? target.ids : []) {
+      this.#all.set(id, { id, projectId, operation: undefined });
+      this.pending.add(id);
+    }
   }
 
   get all(): readonly TrackedOperation[] {
@@ -40,22 +52,38 @@ export class TrackedOperations {
     return this.#all.get(id)?.operation;
   }
 
-  /** Moves a requested id to the end. So each poll begins with the operations that have waited longest. */
-  moveToEnd(id: string): void {
-    if (this.pending.delete(id)) this.pending.add(id);
-  }
-
-  /** Stores the operation. Returns true if its status changed. */
-  update(operation: Operation): boolean {
+  /** Takes an answer. Returns true if the status of an operation that counts has changed. */
+  take(operation: Operation): boolean {
     const { id, status } = operation;
-    const before = this.get(id);
-    // A terminal status never changes, but a slow parallel response may contain an older status.
-    if (before !== undefined && phaseForStatus(before.status) !== 'pending') return false;
-    this.#all.set(id, { id, projectId: this.projectId, operation });
+    const known = this.#all.get(id);
+    if (known === undefined && !this.#counts(operation)) return false;
     const phase = phaseForStatus(status);
+    if (known === undefined || phase === 'pending') this.quiet = this.quiet.disturbed();
+    // A slow response or an older replica may show an operation running again. An end that was seen stays.
+    if (known !== undefined && !isPending(known)) return false;
+    this.#all.set(id, { id, projectId: this.projectId, operation });
     if (phase === 'pending') this.pending.add(id);
     else this.pending.delete(id);
-    if (phase === 'failed') this.hasFailed = true;
-    return before?.status !== status;
+    this.hasFailed ||= phase === 'failed';
+    return known?.operation?.status !== status;
+  }
+
+  #counts(operation: Operation): boolean {
+    if ('ids' in this.target) return false;
+    const start = this.start();
+    const judgement = judge(operation, this.firstRead, start - this.target.since, this.target.all);
+    if (judgement === 'counts') return true;
+    const phase = phaseForStatus(operation.status);
+    if (judgement !== 'history' && phase === 'pending') this.ignored.set(operation.id, judgement);
+    else this.ignored.delete(operation.id);
+    if (judgement === 'history' && phase === 'failed' && endOf(operation) >= start - recentAge)
+      this.recentFailures.set(operation.id, operation);
+    return false;
+  }
+
+  /** A whole read of the list has ended. */
+  endRead(read: ListRead, endedAt: number): void {
+    this.firstRead ??= read;
+    this.quiet = this.quiet.afterRead({ beganAt: read.beganAt, endedAt, allEnded: this.pending.size === 0 });
   }
 }

@@ -1,6 +1,8 @@
 import type { Done, RetryAfter } from '../../../control-plane/faults.js';
 import type { Endpoint, Fault, FaultRule } from '../../../control-plane/index.js';
 import type { Chance } from '../chance.js';
+import type { Limiter } from '../limiter.js';
+import type { Outage } from '../plan.js';
 
 /** Whether the service carries out the request nevertheless: at once, never, or when the client has given up. */
 function drawDone(chance: Chance): Done {
@@ -28,7 +30,7 @@ function drawFault(chance: Chance, endpoint: Endpoint): Fault {
   const echo = chance.pick(['@key@', 'Bearer @key@', '@base64@', '@escaped@']);
   const repeatsKey = { body: `{"message":"${echo}","code":"BAD"}` };
   const retryAfter = drawRetryAfter(chance);
-  const announcedBy = chance.pick(['link', 'next_cursor', 'unavailable_project_ids'] as const);
+  const announcedBy = chance.pick(['link', 'unavailable_project_ids'] as const);
   const partialList: readonly Fault[] = [{ kind: 'partial-list', announcedBy }];
   const status = (status: number, more: object = {}): Fault => ({ kind: 'status', status, ...more });
   // The client treats the kinds of a group alike, so each group is equally frequent.
@@ -101,14 +103,31 @@ export function drawKeyFaults(chance: Chance): FaultRule[] {
   return [...chance.sometimes(0.04, () => throttlingPages), ...drawn];
 }
 
-/** The network fails, or its ingress responds with a page of this status. Milliseconds of the run. */
-export function drawOutages(chance: Chance) {
+export function drawOutages(chance: Chance): Outage[] {
   return chance.times(chance.pick([0, 0, 0, 0, 1, 1, 2]), () => {
     const from = chance.pick([chance.below(100), chance.below(1_500), chance.below(20_000), chance.upTo(40_000)]);
     const lasts = chance.pick([100, 250, 500, 3_000, 10_000, 30_000, Number.POSITIVE_INFINITY]);
     const how = chance.pick(['refused', 'silent', 'silent', 'page', 'page', 'proxy']);
     return { from, to: from + lasts, how, status: chance.pick([404, 404, 403, 502, 503]) };
   });
+}
+
+/** A service that is not ready yet. */
+export function drawSlowStart(chance: Chance): Outage {
+  return {
+    from: 0,
+    to: chance.from(1_000, 40_000),
+    how: chance.pick(['page', 'error']),
+    status: chance.pick([503, 429]),
+  };
+}
+
+export function drawLimiter(chance: Chance): Limiter {
+  return {
+    perSecond: chance.pick([10, 12, 20, 40]),
+    bucket: chance.pick([3, 3, 10, 12, 40]),
+    retryAfter: chance.pick([undefined, 1, 60]),
+  };
 }
 
 /**

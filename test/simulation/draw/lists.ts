@@ -5,7 +5,6 @@ import type { Stage } from '../stage.js';
 import { makeKey, revocation } from './keys.js';
 
 export interface Task {
-  readonly timeoutMs: number;
   readonly startsAtMs: number;
 }
 

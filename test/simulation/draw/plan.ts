@@ -2,7 +2,15 @@ import type { ControlPlaneOptions, Endpoint, Replica } from '../../../control-pl
 import { Chance } from '../chance.js';
 import { type GitHubRun, type Mode, modes, ownRun } from '../plan.js';
 import type { Stage } from '../stage.js';
-import { drawFaults, drawInterruption, drawKeyFaults, drawOutages, drawRunnerFault } from './faults.js';
+import {
+  drawFaults,
+  drawInterruption,
+  drawKeyFaults,
+  drawLimiter,
+  drawOutages,
+  drawRunnerFault,
+  drawSlowStart,
+} from './faults.js';
 import { drawCreateKey, drawPost, drawRevokeKey, drawRuns, drawSweep } from './keys.js';
 import { drawListKeys, drawListOperations, drawListProjects } from './lists.js';
 import { drawWait } from './wait-operation.js';
@@ -39,9 +47,12 @@ export function drawPlan(seed: number, createStage: (service: Service, tripMs: n
   const own = steps.flatMap((step) => ('faults' in step ? step.faults : []));
   const faults = own.length > 0 ? own : usual;
   for (const fault of faults) stage.faults.add(fault);
-  stage.outages.push(...drawOutages(chance));
+  const isWait = mode === 'wait-operation';
+  stage.outages.push(...(isWait && chance.odds(0.1) ? [drawSlowStart(chance)] : drawOutages(chance)));
+  const limiter = isWait && chance.odds(0.4) ? drawLimiter(chance) : undefined;
+  if (limiter !== undefined) stage.limitTo(limiter);
   /** `jobs` run at the same time. The steps of a job start together, and its post steps follow when all have ended. */
-  return { plan: { seed, jobs, faults, outages: stage.outages, runs }, stage };
+  return { plan: { seed, jobs, faults, outages: stage.outages, limiter, runs }, stage };
 }
 
 /** Behaviour that the API's document leaves open, and copies of the data that are behind. */
@@ -54,8 +65,7 @@ function drawService(chance: Chance, mode: Mode): Service {
   const drawReplica = (): Replica => ({
     operationsBehindMs: lag(4_000),
     keysBehindMs: lag(8_000),
-    // Without a part of the history no list can be whole.
-    historyAfterMs: isWait ? chance.pick([0, 0, 0, chance.below(20_000)]) : 0,
+    historyAfterMs: 0,
   });
   return {
     seed: chance.below(2 ** 30),
@@ -71,7 +81,8 @@ function drawService(chance: Chance, mode: Mode): Service {
       defaultPageSize: Math.min(100, pageSize),
       maximumPageSize: pageSize,
       overMaximum: 'clamp',
-      lastPageCursor: chance.pick(['given', 'absent', 'null', 'empty', 'repeated']),
+      // A repeated cursor that leads to the first page again makes each list of one page unusable.
+      lastPageCursor: chance.odds(0.02) ? 'repeated' : chance.pick(['given', 'absent', 'null', 'empty']),
       cursorZone: chance.pick(['Z', '+00:00']),
       projectsPageSize: chance.pick([0, 3, 3, 7, 100]),
       keysPageSize: chance.odds(isListed ? 0.25 : 0.1) ? chance.pick([1, 2, 3]) : 0,
@@ -100,20 +111,16 @@ function drawJobs(chance: Chance, mode: Mode, stage: Stage, runs: Map<string, Gi
 }
 
 export function drawStep(chance: Chance, mode: Mode, stage: Stage, run = ownRun, startsAtMs = chance.from(1, 50)) {
-  const timeouts =
-    mode === 'wait-operation' ? [0, 0, 1, 3, 3, 10, 10, 30, 30, 30, 60, 600] : [1, 3, 10, 30, 30, 30, 60];
-  const seconds = chance.pick(timeouts);
-  const timeoutMs = seconds * 1_000;
-  const requestTimeoutMs = chance.pick([500, 500, 2_000, 2_000, 5_000, 30_000]);
   const [draw] = kinds[mode];
-  const drawn = draw(chance, stage, { timeoutMs, startsAtMs });
+  const seconds = chance.pick([1, 3, 10, 30, 30, 30, 60]);
+  const drawn = { timeoutMs: seconds * 1_000, ...draw(chance, stage, { startsAtMs }) };
+  const { timeoutMs } = drawn;
   const parentInEnvironment = chance.odds(0.1);
   const inputs: Record<string, string> = {
     mode,
     ...(parentInEnvironment ? {} : { 'api-key': stage.plane.apiKey }),
     'base-url': `${stage.origin}/v2${chance.pick(['', '', '/'])}`,
-    timeout: String(seconds),
-    'request-timeout': `${requestTimeoutMs}ms`,
+    timeout: String(timeoutMs / 1_000),
     summary: chance.odds(0.1) ? 'false' : '',
     ...drawn.inputs,
   };
@@ -133,7 +140,6 @@ export function drawStep(chance: Chance, mode: Mode, stage: Stage, run = ownRun,
     environment,
     /** 0: the step polls once. */
     timeoutMs,
-    requestTimeoutMs,
     interruption: drawInterruption(chance, 0.4, Math.max(2_000, Math.min(timeoutMs, 30_000))),
     runnerFault: drawRunnerFault(chance),
     /** Milliseconds that the runner's clock is ahead of the service's. */

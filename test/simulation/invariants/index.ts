@@ -1,6 +1,7 @@
 import type { Run, StepRecord } from '../record.js';
-import { postTimeout } from '../truth.js';
+import { pollsOnceFor, postTimeout } from '../truth.js';
 import { calmRunsSucceed } from './calm-runs-succeed.js';
+import { healthyWaitsSucceed } from './healthy-waits-succeed.js';
 import { listsAreWhole } from './lists-are-whole.js';
 import { noKeyIsLeft } from './no-key-is-left.js';
 import { noSecretLeaves } from './no-secret-leaves.js';
@@ -24,6 +25,7 @@ const invariants: Readonly<Record<string, (step: StepRecord, run: Run) => Iterab
   'status agrees with exit': statusAgreesWithExit,
   'lists are whole': listsAreWhole,
   'calm runs succeed': calmRunsSucceed,
+  'healthy waits succeed': healthyWaitsSucceed,
   'processes are sound': ({ processes }) => processes.flatMap(({ problems }) => problems),
 };
 
@@ -36,8 +38,7 @@ function* endsInTime(step: StepRecord, { stage }: Run) {
     ['main, after its deadline', endedAt, deadline + grace],
     ['main, after the signal', endedAt, signalledAt + grace],
   ];
-  if (plan.timeoutMs === 0)
-    limits.push(['a single poll', endedAt, startedAt + plan.requestTimeoutMs * Math.max(1, main.sent.length)]);
+  if (plan.timeoutMs === 0) limits.push(['a single poll', endedAt, startedAt + pollsOnceFor + grace]);
   if (post !== undefined) limits.push(['post', post.endedAt, post.startedAt + postTimeout + grace]);
   for (const [what, ended, limit] of limits)
     if (ended > limit + stage.slackMs) yield `${what}: ended ${Math.round(ended - limit)} ms late`;

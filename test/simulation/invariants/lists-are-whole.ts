@@ -1,27 +1,21 @@
 import { operationJson } from '../../../control-plane/operation.js';
 import type { Of } from '../plan.js';
-import { type Fields, parseJson, type Run, type SentRequest, type StepRecord } from '../record.js';
+import { type Fields, parseJson, type Run, type StepRecord } from '../record.js';
 import { epoch } from '../stage.js';
 import { isAliveAt } from '../truth.js';
 
 type Listing = Of<'list-operations' | 'list-projects' | 'list-keys'>;
 
-/**
- * No record that existed throughout is missing or listed twice. A warning names each list that was cut or may be incomplete,
- * and no other.
- */
+/** No record that existed throughout is missing or listed twice. A warning names each list that was cut, and no other. */
 export function* listsAreWhole(step: StepRecord, run: Run): Generator<string> {
   const { main, plan } = step;
   const { expects } = plan;
-  if (main.endedByItself) {
-    yield* limitWarnings(step);
-    yield* pageWarnings(step, run.stage.slackMs);
-  }
+  if (main.endedByItself) yield* limitWarnings(step);
   if (!('limit' in expects)) return;
   const listed = idsOf(step);
   if (listed === undefined) return;
   if (new Set(listed).size < listed.length) yield 'a record is listed twice';
-  if (!main.hasIncompleteList) yield* missing(run, step, expects, listed);
+  yield* missing(run, step, expects, listed);
   if (expects.mode === 'list-operations' && expects.sinceMs !== undefined) {
     // `since` counts on the service's clock. The `Date` of the first page has whole seconds.
     const start = (epoch + main.startedAt - expects.sinceMs - 1_000) * 1_000;
@@ -85,36 +79,11 @@ function* limitWarnings({ main, plan: { expects } }: StepRecord) {
   const limit = expects.isLimitSet && expects.limit > 0 ? expects.limit : Number.POSITIVE_INFINITY;
   // Clocks decide how many records of a page are within `since`.
   if (Number.isFinite(limit) && 'sinceMs' in expects && expects.sinceMs !== undefined) return;
-  // An incomplete list of projects is read again.
-  const lastRead = main.sent.slice(main.sent.findLastIndex(({ hasCursor }) => !hasCursor));
-  const admitted = lastRead.flatMap(({ records = [] }) => records.filter(expects.filter).map(idOf));
+  const whole = main.sent.filter(({ isPartial }) => !isPartial);
+  const admitted = whole.flatMap(({ records = [] }) => records.filter(expects.filter).map(({ id }) => String(id)));
   const count = new Set(admitted).size;
   const warning = main.texts('warning').find((text) => text.includes('truncated the list'));
   const isInDoubt = warning?.includes('may have truncated') ?? false;
   const isTrue = warning === undefined ? count <= limit : isInDoubt ? count >= limit : count > limit;
   if (!isTrue) yield `the pages have ${count} records for a limit of ${limit}, and the warning is: ${warning}`;
-}
-
-/** A page that has records but no new one gets a warning, one a step. */
-function* pageWarnings({ main, deadline }: StepRecord, slackMs: number) {
-  // A response that arrives at the deadline itself may be read or not.
-  if (main.sent.some(({ at, endedAt }) => at < deadline && endedAt === deadline)) return;
-  const warnings = main.texts('warning').filter((text) => text.includes('may be incomplete')).length;
-  // The lists of several projects are read at the same time.
-  const seenOf = new Map<string, readonly string[]>();
-  const withoutNew = main.sent.filter(({ endpoint, records = [], list, hasCursor }) => {
-    if (endpoint === 'get-operation') return false;
-    const seen = (hasCursor && seenOf.get(list)) || [];
-    const ids = records.map(idOf);
-    seenOf.set(list, [...seen, ...ids]);
-    return ids.length > 0 && ids.every((id) => seen.includes(id));
-  });
-  // A page that arrives when the step ends may be too late to be read.
-  const isRead = ({ endedAt = main.endedAt }: SentRequest) => endedAt + slackMs < main.endedAt || main.exit === 0;
-  if (warnings > Math.min(1, withoutNew.length)) yield `${warnings} warnings that a list may be incomplete`;
-  if (warnings === 0 && withoutNew.some(isRead)) yield 'a page without a new record got no warning';
-}
-
-function idOf({ id = '' }: Fields): string {
-  return String(id);
 }

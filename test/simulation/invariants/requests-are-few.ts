@@ -1,17 +1,21 @@
-import { excuses } from '../excuses.js';
 import type { ProcessRecord, Run, SentRequest, StepRecord } from '../record.js';
 import { maxAmbiguousCreates, maxAttempts } from '../truth.js';
 
-/** For a poll that failed a longer `Retry-After` counts as one minute. */
-const maxPollPause = 60_000;
+/** In all modes. The last poll of a wait begins with another burst. */
 const maxConcurrent = 12;
+const burst = 8;
+const perSecond = 9.5;
+/** A 429 without `Retry-After` holds all requests so long. */
+const usualHold = 1_000;
 
 /** No create is repeated blindly, no request precedes the end of a `Retry-After`, and the number of requests is bounded. */
 export function* requestsAreFew(step: StepRecord, run: Run): Generator<string> {
   yield* repeatedCreates(step);
+  yield* tooFast(step, run.stage.slackMs);
+  yield* tooManyConcurrent(step, run.stage.slackMs);
+  yield* pollsWithoutPause(step);
   for (const process of step.processes) {
     yield* tooMany(run, step, process);
-    yield* tooManyConcurrent(process, run.stage.slackMs);
     yield* tooEarly(step, process, run.stage.slackMs);
   }
 }
@@ -38,98 +42,110 @@ function* tooMany(run: Run, step: StepRecord, process: ProcessRecord) {
   const max = maxRequests(run, step, process) + cut;
   if (sent.length > max) yield `${part} sent ${sent.length} requests, expected at most ${max}`;
   const throttled = sent.filter(({ isThrottled }) => isThrottled).length;
-  // Post has only 20 s: it searches about once a second, and tries each key each time.
-  const interval = part === 'post' ? 1_000 : 10_000;
-  const each = 12 + (endedAt - startedAt) / interval;
+  // A 429 without `Retry-After` is repeated after about a second.
+  const each = 12 + (endedAt - startedAt) / usualHold;
   if (throttled > each * concurrencyOf(step)) yield `${part} was throttled ${throttled} times`;
 }
 
-function* tooManyConcurrent({ sent, part, endedAt }: ProcessRecord, slackMs: number) {
-  const pendingAt = (ms: number) => sent.filter((one) => one.at <= ms && (one.endedAt ?? endedAt) > ms + slackMs);
-  const crowded = sent.find(({ at }) => pendingAt(at).length > maxConcurrent);
-  if (crowded !== undefined) yield `${part} had more than ${maxConcurrent} requests pending at ${crowded.at}`;
+/** One that has no response for so long is given up as one of the concurrent ones. */
+const hangsAfter = 2_000;
+
+function* tooManyConcurrent({ main, deadline }: StepRecord, slackMs: number) {
+  const { sent, endedAt } = main;
+  const isPendingAt = (ms: number) => (one: SentRequest) =>
+    one.at <= ms && one.at + hangsAfter > ms && (one.endedAt ?? endedAt) > ms + slackMs;
+  const most = (at: number) => maxConcurrent + (at >= deadline ? burst : 0);
+  const crowded = sent.find(({ at }) => sent.filter(isPendingAt(at)).length > most(at));
+  if (crowded !== undefined) yield `${main.part} had more than ${maxConcurrent} requests pending at ${crowded.at}`;
 }
 
-function givenIds({ plan: { expects } }: StepRecord): number {
-  return expects.mode === 'wait-operation' && expects.ids !== 'all' ? expects.ids.length : 0;
-}
-
-/** A 423 for one of many given ids delays no other, so each can get as many as one alone. */
-function concurrencyOf(step: StepRecord): number {
-  const { mode } = step.plan;
-  if (mode === 'wait-operation') return Math.max(maxConcurrent, givenIds(step));
-  return mode === 'revoke-key' || mode === 'sweep-keys' ? 20 : Math.max(2, step.keys.length);
-}
-
-function maxRequests({ stage }: Run, step: StepRecord, process: ProcessRecord): number {
-  const { plane, operations } = stage;
-  const { expects, inputs, timeoutMs } = step.plan;
-  const { sent, part, startedAt, endedAt } = process;
-  if (part === 'post') return 40 * (2 + 2 * step.keys.length);
-  const failed = sent.filter(({ isFaulty }) => isFaulty).length;
-  const throttled = sent.filter(({ isThrottled }) => isThrottled).length;
-  const pageSize = Math.min(100, plane.notShown.maximumPageSize);
-  const revocations = 2 * maxAttempts * new Set(sent.flatMap(({ deletedId }) => deletedId ?? [])).size;
-  switch (expects.mode) {
-    case 'wait-operation': {
-      const interval = Number.parseInt(inputs['poll-interval'] ?? '', 10) * 1_000 || 490;
-      // A project that was removed meanwhile may have had as many as the largest.
-      const listed = expects.projectIds.map((id) => stage.listedOperations(id)?.length ?? 260);
-      const pages = Math.ceil(Math.min(1_000, Math.max(...listed) * listed.length) / pageSize) + 1;
-      const perPoll =
-        expects.ids === 'all'
-          ? pages * listed.length + operations.length
-          : expects.ids.length + (expects.ids.length > 2 ? pages : 0);
-      if (timeoutMs === 0) return perPoll;
-      const polls = 2 + (endedAt - startedAt) / interval;
-      return polls * perPoll + Math.min(failed, maxAttempts * perPoll) + failed + throttled;
-    }
-    case 'list-operations':
-      return Math.ceil(260 / pageSize) + 6 + failed;
-    case 'list-projects': {
-      const pages = Math.ceil(40 / Math.min(pageSize, plane.notShown.projectsPageSize || pageSize));
-      // A list that lacks projects is read again from its beginning.
-      const partial = sent.filter(({ fault }) => fault === 'partial-list').length;
-      return pages * Math.min(maxAttempts, 1 + partial) + 6 + failed;
-    }
-    case 'list-keys':
-      return maxAttempts + throttled;
-    case 'create-key':
-      return maxAttempts * (1 + maxAttempts + revocations) + throttled;
-    default:
-      // A sweep reads the list twice. After a list that was throttled, the next revocation requests it again.
-      return (expects.mode === 'sweep-keys' ? 2 : 1) * maxAttempts + revocations + 2 * throttled;
+/** A bucket of 8 tokens, which gets 9.5 a second. The last poll of a wait has another 8. */
+function* tooFast({ main, deadline }: StepRecord, slackMs: number): Generator<string> {
+  if (slackMs > 0) return;
+  let [tokens, last, free] = [burst, main.startedAt, burst];
+  for (const { n, at } of main.sent) {
+    tokens = Math.min(burst, tokens + ((at - last) / 1_000) * perSecond) - 1;
+    last = at;
+    if (tokens < -0.1 && at >= deadline && free-- > 0) tokens++;
+    if (tokens < -0.1) return yield `request ${n} came too fast`;
   }
 }
 
-/** If not all requests fit side by side, the final poll may begin this long before the deadline. */
-const maxLead = 2_400;
+/** A poll asks once for each page and operation, and the next one follows after a pause. */
+function* pollsWithoutPause(step: StepRecord): Generator<string> {
+  const { main, plan, deadline } = step;
+  // After a hold, or behind others, the requests of a poll may be sent long after its begin.
+  const isCrowded = plan.expects.mode === 'wait-operation' && plan.expects.ids.length > burst;
+  const isQueued = isCrowded || main.sent.some(({ status }) => status === 429);
+  if (plan.mode !== 'wait-operation' || isQueued) return;
+  const last = new Map<string, SentRequest>();
+  for (const one of main.sent) {
+    const { at, n, endedAt = main.endedAt } = last.get(one.path) ?? { at: Number.NEGATIVE_INFINITY, n: 0 };
+    // A poll does not wait longer for a request that hangs.
+    const from = Math.min(endedAt, at + hangsAfter);
+    const pause = step.pauseAt(from);
+    if (one.at < deadline && one.at < from + pause - 1)
+      return yield `request ${one.n} repeats request ${n} after ${Math.round(one.at - from)} ms, instead of ${Math.round(pause)}`;
+    last.set(one.path, one);
+  }
+}
 
-function* tooEarly(step: StepRecord, { sent, part }: ProcessRecord, slackMs: number) {
-  if (excuses.pollsOnce(step)) return;
-  const { mode } = step.plan;
-  const isWait = mode === 'wait-operation';
-  // The requests of the final poll do not wait for each other, nor for a poll that failed.
-  const lead = givenIds(step) > maxConcurrent ? maxLead : 0;
-  const finalPollFrom = isWait ? step.deadline - lead : Number.POSITIVE_INFINITY;
+/** A 423 for one of many delays no other, so each can get as many as one alone. */
+function concurrencyOf({ keys, plan: { mode } }: StepRecord): number {
+  if (mode === 'wait-operation') return Number.POSITIVE_INFINITY;
+  return mode === 'revoke-key' || mode === 'sweep-keys' ? 20 : Math.max(2, keys.length);
+}
+
+function maxRequests({ stage }: Run, step: StepRecord, process: ProcessRecord): number {
+  const { plane } = stage;
+  const { expects } = step.plan;
+  const { sent, part } = process;
+  if (part === 'post') return 40 * (2 + 2 * step.keys.length);
+  const failed = sent.filter(({ isFaulty }) => isFaulty).length;
+  // A 401 is repeated for 10 s, and each list that is not whole 5 times.
+  const isRepeated = ({ isThrottled, status, keyList }: SentRequest) =>
+    isThrottled || status === 401 || keyList === 'incomplete';
+  const again = sent.filter(isRepeated).length;
+  const pageSize = Math.min(100, plane.notShown.maximumPageSize);
+  const revocations = 2 * maxAttempts * new Set(sent.flatMap(({ deletedId }) => deletedId ?? [])).size;
+  switch (expects.mode) {
+    case 'wait-operation':
+      return Number.POSITIVE_INFINITY;
+    case 'list-operations':
+      return Math.ceil(260 / pageSize) + 6 + failed;
+    case 'list-projects':
+      return Math.ceil(40 / Math.min(pageSize, plane.notShown.projectsPageSize || pageSize)) + 6 + failed;
+    case 'list-keys':
+      return maxAttempts + again;
+    case 'create-key':
+      return maxAttempts * (1 + maxAttempts + revocations) + again;
+    default:
+      // A sweep reads the list twice. After a list that was throttled, the next revocation requests it again.
+      return (expects.mode === 'sweep-keys' ? 2 : 1) * maxAttempts + revocations + 2 * again;
+  }
+}
+
+function* tooEarly({ plan, deadline }: StepRecord, { sent, part }: ProcessRecord, slackMs: number) {
+  const isWait = plan.mode === 'wait-operation';
+  // The last poll of a wait begins in spite of a hold.
+  const lastPollFrom = isWait ? deadline : Number.POSITIVE_INFINITY;
   for (const [index, first] of sent.entries()) {
-    const { at, retryAfter, endedAt, status, isThrottled } = first;
-    const isRetried = isThrottled || status === 408 || status === 425 || status >= 500;
-    if (retryAfter === undefined || endedAt === undefined || !isRetried || at >= finalPollFrom) continue;
-    const end = (asked: number) => endedAt + asked - 1 - Math.min(slackMs, 5);
-    const isPollFailure = isWait && !isThrottled;
-    const until = isPollFailure ? Math.min(end(Math.min(retryAfter, maxPollPause)), finalPollFrom) : end(retryAfter);
+    const { at, endedAt, status, isThrottled } = first;
+    const retryAfter = first.retryAfter ?? (isWait && status === 429 ? usualHold : undefined);
+    const isRetried = isWait ? status === 429 : isThrottled || status === 408 || status === 425 || status >= 500;
+    if (retryAfter === undefined || endedAt === undefined || !isRetried || at >= lastPollFrom) continue;
+    const until = Math.min(endedAt + retryAfter - 1 - Math.min(slackMs, 5), lastPollFrom);
     const later = sent.slice(index + 1).filter((next) => next.at >= endedAt && next.at > at && next.at < until);
-    const early = later.find((next) => isDelayedBy(mode, first, next, slackMs));
+    const early = later.find((next) => isDelayedBy(plan.mode, first, next, slackMs));
     if (early !== undefined)
       yield `${part}: request ${early.n} came at ${early.at}, but the Retry-After of request ${first.n} ends at ${until}`;
   }
 }
 
-/** A 429 delays all requests. A 423, or the failure of one of several concurrent requests, delays only its repetition. */
+/** A 429 delays all requests. Anything else delays only its own repetition. */
 function isDelayedBy(mode: string, first: SentRequest, next: SentRequest, slackMs: number): boolean {
   // A concurrent request may leave before the client has read the response.
   const isConcurrent = !mode.startsWith('list-') && next.at <= (first.endedAt ?? 0) + slackMs / 20;
   if (first.method === next.method && first.list === next.list) return !isConcurrent || slackMs === 0;
-  return !isConcurrent && first.status !== 423 && (first.status === 429 || mode !== 'wait-operation');
+  return !isConcurrent && first.status === 429;
 }

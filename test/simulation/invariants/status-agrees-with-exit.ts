@@ -3,7 +3,7 @@ import type { ProcessRecord, Run, StepRecord } from '../record.js';
 const good = ['finished', 'ok', 'revoked', 'gone'];
 const bad = ['failed', 'timeout', 'cancelled', 'error', 'empty', 'match'];
 const advice =
-  /\b(Look|Check|check (the|its|them)|Raise|raise timeout|Put|Use|Re-run|re-run|Revoke it|Set|are found|report|lists them|set a timeout|sweep-keys)\b|\?/;
+  /\b(Look|Run|Check|check (the|its|them)|Raise|raise timeout|Put|Use|Re-run|re-run|Revoke it|Set|are found|report|lists them|set a timeout|sweep-keys)\b|\?/;
 const noWordForUsers = /defect|undefined|\[object|ended without a result/;
 
 /** Status and exit code agree. Each failure has one error, which says what to do. */
@@ -25,8 +25,9 @@ function* mainProblems(step: StepRecord, slackMs: number) {
   const errors = main.texts('error');
   const ms = endedAt - startedAt;
   const duration = Number(main.output('duration-ms'));
-  // A 423 or 429 whose `Retry-After` ends after the deadline ends the step at once.
-  const isToldToWait = main.sent.some((one) => one.isThrottled && one.retryAt > step.deadline);
+  // A 423 or 429 whose `Retry-After` ends after the deadline ends the step at once, unless it waits for operations.
+  const isToldToWait =
+    plan.mode !== 'wait-operation' && main.sent.some((one) => one.isThrottled && one.retryAt > step.deadline);
   const isEarly = endedAt < step.deadline - slackMs && !isToldToWait;
   if (!(exit === 0 ? good : bad).includes(status)) yield `the status is ${status}, and the exit code ${exit}`;
   if (!(Math.abs(duration - ms) <= 0.5 + slackMs)) yield `duration-ms is ${duration}, but the step took ${ms}`;

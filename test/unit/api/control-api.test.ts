@@ -1,20 +1,35 @@
 import { expect, test } from 'vitest';
 import type { Exchange } from '../../../src/http/exchange.js';
-import { noRetry } from '../../../src/http/retry.js';
+import { usualPatience, withRetries } from '../../../src/http/retry.js';
 import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
 import { apiBy } from '../../virtual/api.js';
 import { deadlineAt } from '../../virtual/deadline.js';
+import { sendOnce } from '../../virtual/send.js';
+import { silent } from '../../virtual/silent.js';
 
-test('a request without a response is sent once more on a new connection', async () => {
-  const { clock, deadline } = deadlineAt(60_000);
+test('a request without a response for 30 s is sent once more on a new connection', async () => {
+  const { clock, deadline } = deadlineAt(120_000);
   const connections: unknown[] = [];
-  const exchange: Exchange = ({ onNewConnection }) =>
-    connections.push(onNewConnection) === 1
+  const sentAt: number[] = [];
+  const exchange: Exchange = ({ onNewConnection }) => {
+    sentAt.push(clock.now());
+    return connections.push(onNewConnection) === 1
       ? new Promise(() => undefined)
       : Promise.resolve({ status: 200, headers: {}, body: '[]' });
-  await clock.run(apiBy(exchange).keys({ deadline, retry: noRetry, resendAfter: 5_000 }));
+  };
+  await clock.run(apiBy(exchange, clock).keys(withRetries({ deadline, random: () => 0, log: silent })));
   expect(connections).toEqual([false, true]);
-  expect(clock.now()).toBe(5_000);
+  expect(sentAt).toEqual([0, 30_000]);
+});
+
+test('a GET asks every cache on the way for a new response', async () => {
+  const caching: unknown[] = [];
+  const exchange: Exchange = async ({ headers }) => {
+    caching.push(headers['cache-control']);
+    return { status: 200, headers: {}, body: '[]' };
+  };
+  await apiBy(exchange).keys(sendOnce(deadlineAt(60_000).deadline));
+  expect(caching).toEqual(['no-cache']);
 });
 
 test('a response is too late if the work on it ends after the deadline', async () => {
@@ -28,9 +43,9 @@ test('a response is too late if the work on it ends after the deadline', async (
   const list = (expiresAt: number) => {
     const deadline = new Deadline(clock, expiresAt, new Cancellation());
     now = 0;
-    return apiBy(exchange).keys({ deadline, retry: noRetry });
+    return apiBy(exchange, clock).keys(sendOnce(deadline));
   };
-  expect(await list(2_001)).toMatchObject({ keys: new Map() });
+  expect(await list(2_001)).toEqual(new Map());
   await expect(list(2_000)).rejects.toThrow(DeadlineExceeded);
 });
 
@@ -38,17 +53,18 @@ function cancelledWhileParsing(status: number, body: string) {
   const { clock, cancellation, deadline } = deadlineAt(60_000);
   // The handler of the signal runs when the event loop is free again.
   clock.turn = async () => cancellation.cancel();
-  return { api: apiBy(async () => ({ status, headers: {}, body })), deadline };
+  return { api: apiBy(async () => ({ status, headers: {}, body }), clock), deadline };
 }
 
 test('a cancel while a list is parsed ends the request as cancelled, even if the list is unusable', async () => {
   for (const body of ['[]', 'no JSON']) {
     const { api, deadline } = cancelledWhileParsing(200, body);
-    await expect(api.keys({ deadline, retry: noRetry }), body).rejects.toThrow(CancelledError);
+    await expect(api.keys(sendOnce(deadline)), body).rejects.toThrow(CancelledError);
   }
 });
 
 test('the error of a rejected create says that no key was made, even if a cancel comes during parsing', async () => {
   const { api, deadline } = cancelledWhileParsing(429, '{}');
-  await expect(api.createKey('shop', deadline)).rejects.toMatchObject({ status: 429, mayHaveTakenEffect: false });
+  const attempt = { deadline, patience: usualPatience };
+  await expect(api.createKey('shop', attempt)).rejects.toMatchObject({ status: 429, mayHaveTakenEffect: false });
 });

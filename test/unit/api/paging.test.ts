@@ -1,20 +1,54 @@
 import { expect, test } from 'vitest';
-import { type Page, pages } from '../../../src/api/paging.js';
+import { type ListPlace, pageDecoder, pages } from '../../../src/api/paging.js';
+import { UnexpectedShapeError } from '../../../src/api/parse-response.js';
+import { isObject, type Json, toText } from '../../../src/text/json.js';
 
-test('paging from a cursor ends when that cursor repeats, and reports a page of known records', async () => {
-  const asked: (string | undefined)[] = [];
-  const fetchPage = async (at: string | undefined): Promise<Page<{ id: string }>> => {
-    const [id, cursor] = asked.push(at) === 1 ? ['known', 'c-2'] : ['new', 'c-1'];
-    return { records: [{ id }], cursor, missing: undefined, isUnavailable: false };
+const parse = (item: Json) => ({ id: isObject(item) ? toText(item['id'] ?? '') : '' });
+
+/** Decodes one page of a list whose earlier pages had the record `known`. */
+function decode(ids: readonly string[], cursor?: Json, sent?: string) {
+  const body = { items: ids.map((id) => ({ id })), ...(cursor === undefined ? {} : { pagination: { cursor } }) };
+  const place: ListPlace = { cursor: sent, seenIds: new Set(['known']) };
+  return pageDecoder('items', parse, place)(body, { status: 200, headers: {}, body: '' });
+}
+
+test.each<[title: string, ids: string[], cursor: Json | undefined, sent: string | undefined, next: string | undefined]>(
+  [
+    ['goes on at its cursor', ['new'], 'c-2', 'c-1', 'c-2'],
+    ['goes on at a cursor that is a number', ['new'], 2, '1', '2'],
+    ['ends without a cursor', ['new'], undefined, 'c-1', undefined],
+    ['ends at an empty cursor', ['new'], '', 'c-1', undefined],
+    ['ends at a cursor that is null', ['new'], null, 'c-1', undefined],
+    ['ends at the cursor that was sent', ['new'], 'c-1', 'c-1', undefined],
+    ['ends at an empty page', [], 'c-2', 'c-1', undefined],
+    ['goes on after a page with a new and a known record', ['known', 'new'], 'c-2', 'c-1', 'c-2'],
+    ['ends at a page of known records without a cursor', ['known'], undefined, 'c-1', undefined],
+  ],
+)('a list %s', (_, ids, cursor, sent, next) => {
+  expect(decode(ids, cursor, sent)).toEqual({ records: ids.map((id) => ({ id })), cursor: next });
+});
+
+test.each(['c-1', 'c-2'])('a page of only known records with the cursor %s is not a part of a whole list', (cursor) => {
+  expect(() => decode(['known', 'known'], cursor, 'c-1')).toThrow(UnexpectedShapeError);
+});
+
+test.each<[cursor: Json]>([[true], [{}], [['c-2']]])('a cursor %j is an unusable response, not an end', (cursor) => {
+  expect(() => decode(['new'], cursor, 'c-1')).toThrow(/pagination\.cursor/);
+});
+
+test('each page is asked for with the cursor and the ids of the pages before', async () => {
+  const places: unknown[] = [];
+  const cursors = ['c-1', 'c-2', undefined];
+  const fetchPage = async ({ cursor, seenIds }: ListPlace) => {
+    const n = places.push([cursor, [...seenIds]]);
+    return { records: [{ id: `r-${n}` }], cursor: cursors[n - 1] };
   };
-  let oldPages = 0;
   const read = [];
-  for await (const page of pages(fetchPage, () => oldPages++, { cursor: 'c-1', seenIds: new Set(['known']) }))
-    read.push(page);
-  expect(asked).toEqual(['c-1', 'c-2']);
-  expect(read).toMatchObject([
-    { records: [{ id: 'known' }], cursor: 'c-2' },
-    { records: [{ id: 'new' }], cursor: undefined },
+  for await (const { records } of pages(fetchPage)) read.push(...records);
+  expect(read).toEqual([{ id: 'r-1' }, { id: 'r-2' }, { id: 'r-3' }]);
+  expect(places).toEqual([
+    [undefined, []],
+    ['c-1', ['r-1']],
+    ['c-2', ['r-1', 'r-2']],
   ]);
-  expect(oldPages).toBe(1);
 });

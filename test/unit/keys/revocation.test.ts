@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
-import { TransportError } from '../../../src/http/errors.js';
+import { RequestError, TransportError } from '../../../src/http/errors.js';
 import type { Exchange, HttpResponse } from '../../../src/http/exchange.js';
-import { noRetry } from '../../../src/http/retry.js';
+import type { Send } from '../../../src/http/retry.js';
 import { includesKey, Revocation, revokeEach } from '../../../src/keys/revocation.js';
 import { apiBy } from '../../virtual/api.js';
 import { deadlineAt } from '../../virtual/deadline.js';
+import { sendOnce } from '../../virtual/send.js';
 import { silent } from '../../virtual/silent.js';
 
 type Response = number | string | Partial<HttpResponse> | Error;
@@ -54,8 +55,9 @@ test.for<[evidence: string, proof: 'revoked' | 'already-gone' | 'nothing', delet
   const api = apiBy(exchange);
   const { deadline } = deadlineAt(60_000);
   const revocation = new Revocation({ id: '7', name: 'ours' });
+  const send = sendOnce(deadline);
   const attempt = () =>
-    revocation.attempt(api, deadline, async (key) => includesKey(await api.keys({ deadline, retry: noRetry }), key));
+    send((how) => revocation.attempt(api, how, async (key) => includesKey(await api.keys(send), key)));
 
   for (let n = 1; n < deletes.length; n++) await expect(attempt()).rejects.toThrow();
   if (proof === 'nothing') await expect(attempt()).rejects.toThrow();
@@ -76,9 +78,17 @@ test('an id that a list showed under another name is not requested again, althou
     return { status, headers: {}, body };
   };
   const { clock, deadline } = deadlineAt(60_000);
-  const policy = { deadline, retry: ({ status }: { status: number | undefined }) => (status === 503 ? 1_000 : 100) };
+  const send: Send = async (attempt) => {
+    try {
+      return await sendOnce(deadline)(attempt);
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      await deadline.sleep(error.status === 503 ? 1_000 : 100);
+      return send(attempt);
+    }
+  };
   const keys = ['7', '8'].map((id) => ({ id, name: 'ours' }));
-  await clock.run(revokeEach(keys, apiBy(exchange), policy, silent));
+  await clock.run(revokeEach(keys, apiBy(exchange, clock), send, silent));
   expect(sent).toEqual(['7', '8', '7', '7']);
 });
 
@@ -88,8 +98,8 @@ test.for([
 ] as const)('a key of %s proves that a key of 2024 with its id is gone: %s', async ([created_at, isConfirmed]) => {
   const body = JSON.stringify([{ id: 7, name: 'theirs', created_at }]);
   const exchange: Exchange = async ({ method }) => ({ status: method === 'GET' ? 200 : 404, headers: {}, body });
-  const policy = { deadline: deadlineAt(60_000).deadline, retry: noRetry };
+  const { deadline } = deadlineAt(60_000);
   const key = { id: '7', name: 'ours', createdAt: Date.UTC(2024, 0, 1) };
-  const results = await revokeEach([key], apiBy(exchange), policy, silent);
+  const results = await revokeEach([key], apiBy(exchange), sendOnce(deadline), silent);
   expect(results).toEqual([{ id: '7', outcome: 'already-gone', isConfirmed }]);
 });

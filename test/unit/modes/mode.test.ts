@@ -1,6 +1,6 @@
 import { expect, expectTypeOf, test } from 'vitest';
 import type { InputReader } from '../../../src/action/inputs/input-reader.js';
-import { noRetry } from '../../../src/http/retry.js';
+import { Rate } from '../../../src/http/rate.js';
 import type { listKeys, listOperations, listProjects } from '../../../src/modes/list/list.js';
 import type { listOperationsReport, listProjectsReport } from '../../../src/modes/list/report.js';
 import type { readListKeysSettings, readListProjectsSettings } from '../../../src/modes/list/settings.js';
@@ -12,6 +12,7 @@ import { waitOperation } from '../../../src/modes/wait-operation/wait-operation.
 import { Cancellation, CancelledError, Deadline } from '../../../src/time/deadline.js';
 import { apiBy } from '../../virtual/api.js';
 import { deadlineAt } from '../../virtual/deadline.js';
+import { sendOnce } from '../../virtual/send.js';
 import { silent } from '../../virtual/silent.js';
 
 /** Whether the compiler accepts a mode of these functions. */
@@ -39,7 +40,7 @@ test('a cancel during the work on a report ends the step as cancelled', async ()
   const api = apiThatSays('[]');
   const mode = define({
     read: () => ({}),
-    run: (_, { deadline }) => api.keys({ deadline, retry: noRetry }),
+    run: (_, { deadline }) => api.keys(sendOnce(deadline)),
     report: () => {
       now += 2_000;
       // The handler of the signal runs when the event loop is free again.
@@ -48,7 +49,9 @@ test('a cancel during the work on a report ends the step as cancelled', async ()
     },
   });
   const deadline = new Deadline(clock, 10_000, cancellation);
-  const run = mode.read({} as InputReader)({ api, deadline, log: silent, random: () => 0.5 }, {} as Services, 10_000);
+  const rate = new Rate(clock, () => 0.5);
+  const collaborators = { api, deadline, rate, log: silent, random: () => 0.5 };
+  const run = mode.read({} as InputReader)(collaborators, {} as Services, 10_000);
   await expect(run).rejects.toThrow(CancelledError);
 });
 
@@ -58,8 +61,9 @@ test('a wait that is cancelled right after its last operation ended still report
   // The first turn is that after the response.
   let turns = 0;
   clock.turn = async () => void (++turns === 2 && cancellation.cancel());
+  const rate = new Rate(clock, () => 0.5);
   const target = { projectIds: ['p-1'], target: { ids: ['op-1'] } };
   const settings = { ...target, failOnEmpty: false, failFast: true, pollInterval: 'auto', pollsOnce: false } as const;
-  const ended = await waitOperation(settings, { api, deadline, log: silent, random: () => 0.5 });
+  const ended = await waitOperation(settings, { api, deadline, rate, log: silent, random: () => 0.5 });
   expect(ended).toMatchObject({ verdict: 'cancelled', operations: [{ operation: { status: 'finished' } }] });
 });

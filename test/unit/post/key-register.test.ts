@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import type { ControlApi } from '../../../src/api/control-api.js';
-import { noRetry } from '../../../src/http/retry.js';
 import { KeyRegister } from '../../../src/post/key-register.js';
 import { deadlineAt } from '../../virtual/deadline.js';
+import { sendOnce } from '../../virtual/send.js';
 import { silent } from '../../virtual/silent.js';
 
 const idsOf = (keys: readonly { readonly id: string }[]) => keys.map(({ id }) => id);
 
 function listOf(names: Readonly<Record<string, string | undefined>>, createdAt?: number) {
   const keys = Object.entries(names).map(([id, name]) => [id, { id, name, createdAt, record: {} }] as const);
-  return { keys: new Map(keys), missing: undefined };
+  return new Map(keys);
 }
 
 /** A register with one key, and a check of that key by this list. */
@@ -17,9 +17,12 @@ function setUp(isYoung: boolean) {
   const { clock, deadline } = deadlineAt(20_000);
   const register = new KeyRegister('shop-key', clock, silent);
   const key = register.add('7', isYoung);
-  const policy = { deadline, retry: noRetry };
   const checkBy = (list: ReturnType<typeof listOf>) =>
-    register.listCheck(key, { keys: async () => list } as unknown as ControlApi, policy)(key.revocation.key);
+    register.listCheck(
+      key,
+      { keys: async () => list } as unknown as ControlApi,
+      sendOnce(deadline),
+    )(key.revocation.key);
   return { clock, register, key, checkBy };
 }
 
@@ -48,13 +51,6 @@ test.for([
     else register.noteGone(key, askedAt);
     expect(idsOf(register.gone)).toEqual(verdict === 'gone' ? ['7'] : []);
   }
-});
-
-test('only the latest list tells whether the search is complete', () => {
-  const { register } = setUp(false);
-  register.update(listOf({}), 0);
-  register.update({ ...listOf({}), missing: 'header link' }, 0);
-  expect(register.isComplete).toBe(false);
 });
 
 test('a later key with the same id proves a key gone, even if the list was read to check another key', async () => {

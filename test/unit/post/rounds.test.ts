@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { RequestError } from '../../../src/http/errors.js';
-import { withRetries } from '../../../src/http/retry.js';
 import { type Round, Rounds } from '../../../src/post/rounds.js';
 import { deadlineAt } from '../../virtual/deadline.js';
 
@@ -30,7 +29,7 @@ test('no list of a parallel check is requested before a Retry-After ends', async
     const { clock, deadline, rounds } = setUp();
     rounds.cooldown.note(new RequestError('status 429', { status: 429, transient: true, retryAfterMs }));
     const requestedAt: number[] = [];
-    const list = withRetries(async () => void requestedAt.push(clock.now()), rounds.listPolicy(deadline));
+    const list = rounds.readList(deadline)(async () => void requestedAt.push(clock.now()));
     await clock.run(list.catch(() => undefined));
     expect([requestedAt, clock.now()]).toEqual(retryAfterMs === 10_000 ? [[10_000], 10_000] : [[], 0]);
   }

@@ -1,10 +1,9 @@
-import { parseIdList } from '../../action/inputs/id-list.js';
-import { BadValue, rejectLeftover } from '../../action/inputs/input-values.js';
+import { parseIdList } from './id-list.js';
+import { BadValue, rejectLeftover } from './input-values.js';
 
 export const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export function parseOperationIds(text: string): 'all' | string[] {
-  if (text === 'all') return 'all';
+export function parseOperationIds(text: string): string[] {
   if (/^\W*all\W*$/i.test(text)) throw new BadValue('is not an id; did you mean “all”, alone and in lower case?');
   return parseIdList(text, {
     id: parseOperationId,

@@ -1,0 +1,52 @@
+import type { Deadline } from '../../time/deadline.js';
+import type { Project } from './project.js';
+import type { WaitSettings } from './settings.js';
+
+type Verdict = 'finished' | 'empty' | 'failed' | 'timeout' | 'cancelled' | 'error';
+type End = { readonly deadline: Deadline; readonly isCancelled: boolean };
+
+export type WaitResult = ReturnType<typeof conclude>;
+
+/** The last seconds of a wait, for the message after a timeout. In milliseconds. */
+const lastSeconds = 5_000;
+
+/** The only place that says `finished`. `failed` outranks `timeout`, and that `error`. */
+function verdictOf(projects: readonly Project[], settings: WaitSettings, { deadline, isCancelled }: End): Verdict {
+  const { failOnEmpty, pollsOnce } = settings;
+  if (isCancelled) return 'cancelled';
+  if (projects.some(({ operations }) => operations.hasFailed)) return 'failed';
+  if (projects.every(({ isSettled }) => isSettled))
+    return failOnEmpty && projects.every(({ operations }) => operations.all.length === 0) ? 'empty' : 'finished';
+  const isLate = ({ isDone, isSettled, failure }: Project) =>
+    pollsOnce ? failure === undefined && !isSettled : deadline.isExpired && !isDone;
+  return projects.some(({ failure }) => failure !== undefined) && !projects.some(isLate) ? 'error' : 'timeout';
+}
+
+export function conclude(projects: readonly Project[], settings: WaitSettings, end: End) {
+  const verdict = verdictOf(projects, settings, end);
+  const now = end.deadline.clock.now();
+  const unsettled = projects.filter(({ isSettled }) => !isSettled);
+  const failure = verdict === 'error' ? unsettled.find((project) => project.failure !== undefined)?.failure : undefined;
+  const latest = unsettled.map(({ latestFailure }) => latestFailure).find((error) => error !== undefined);
+  const isSilent = (sinceMs: number) => (project: Project) => (project.troubles.answeredAt ?? -1) < sinceMs;
+  return {
+    verdict,
+    operations: projects.flatMap(({ operations }) => operations.all),
+    /** The projects with which later steps may go on. */
+    idleProjects: idsOf(projects.filter(({ isSettled, operations }) => isSettled && !operations.hasFailed)),
+    unsettledProjects: idsOf(unsettled),
+    /** Unsettled, and without a usable response: ever, and in the last seconds. */
+    silentProjects: idsOf(unsettled.filter(isSilent(0))),
+    lateProjects: idsOf(unsettled.filter(isSilent(now - lastSeconds))),
+    cutProjects: idsOf(projects.filter(({ isCut }) => isCut)),
+    recentFailures: projects.flatMap(({ operations }) => [...operations.recentFailures.values()]),
+    /** Unfinished operations that do not count. */
+    ignored: projects.flatMap(({ operations }) => [...operations.ignored.values()]),
+    /** What ended the wait. After a timeout, the latest failure of a request that has no answer yet. */
+    cause: failure?.error ?? latest,
+    failedId: failure?.operationId,
+    elapsed: now,
+  };
+}
+
+const idsOf = (projects: readonly Project[]) => projects.map(({ id }) => id);

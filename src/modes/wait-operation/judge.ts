@@ -1,0 +1,71 @@
+import { fieldText, fieldTime, type Operation } from '../../api/records.js';
+import { phaseForStatus } from '../../operations/description.js';
+import type { Filter } from '../list/filter.js';
+import { maxListLag } from './quiet.js';
+
+/** The service starts these operations by itself. */
+const automaticActions = [
+  ...['suspend_compute', 'check_availability', 'tenant_detach', 'tenant_reattach'],
+  ...['timeline_archive', 'timeline_unarchive'],
+];
+
+/**
+ * - `counts`: a wait for `all` follows the operation to its end
+ * - `excluded`: the filter does not admit it
+ * - `automatic`: the service started it, and no `action=` line asks for it
+ * - `history`: it ended before the wait
+ */
+export type Judgement = 'counts' | 'excluded' | 'automatic' | 'history';
+
+/** `firstRead`: undefined until it is whole. `since`: what ended at this time or later counts. */
+export function judge(operation: Operation, firstRead: ListRead | undefined, since: number, filter: Filter): Judgement {
+  if (!filter.admits(operation.record)) return 'excluded';
+  const isAutomatic = automaticActions.includes(fieldText(operation, 'action') ?? '');
+  if (isAutomatic && !filter.requires('action')) return 'automatic';
+  const isUnfinished = phaseForStatus(operation.status) === 'pending';
+  return isUnfinished || isNew(operation, firstRead) || endOf(operation) >= since ? 'counts' : 'history';
+}
+
+/** When an operation ended. Without a readable time, it is history. */
+export function endOf(operation: Operation): number {
+  return fieldTime(operation, 'updated_at') ?? fieldTime(operation, 'created_at') ?? Number.NEGATIVE_INFINITY;
+}
+
+/** What a read of a list has shown. */
+export class ListRead {
+  readonly ids = new Set<string>();
+  /** When its oldest and its newest operation were created, if it had any. */
+  oldest: number | undefined;
+  newest: number | undefined;
+
+  constructor(readonly beganAt: number) {}
+
+  add(operation: Operation): void {
+    this.ids.add(operation.id);
+    const createdAt = fieldTime(operation, 'created_at');
+    if (createdAt === undefined) return;
+    this.oldest = Math.min(createdAt, this.oldest ?? createdAt);
+    this.newest = Math.max(createdAt, this.newest ?? createdAt);
+  }
+
+  goesBackTo(time: number): boolean {
+    return this.oldest !== undefined && this.oldest < time;
+  }
+}
+
+/** True if the first read could not show the operation: it began later, or was not listed yet. */
+export function isNew(operation: Operation, firstRead: ListRead | undefined): boolean {
+  if (firstRead === undefined || firstRead.ids.has(operation.id)) return false;
+  return (fieldTime(operation, 'created_at') ?? Number.POSITIVE_INFINITY) >= (firstRead.oldest ?? 0);
+}
+
+/**
+ * True if something that counts may stand behind this page of a later read. Because its list lagged, the first read may lack
+ * what was created at most that long before the step. `recent`: nothing older than this can be meant, whatever a clock says.
+ */
+export function mayHideMore(page: readonly Operation[], firstRead: ListRead, recent: number): boolean {
+  if (page.some((operation) => isNew(operation, firstRead))) return true;
+  const { newest = Number.NEGATIVE_INFINITY } = firstRead;
+  const backTo = Math.min(...page.map((operation) => fieldTime(operation, 'created_at') ?? Number.POSITIVE_INFINITY));
+  return newest >= recent && backTo >= newest - maxListLag;
+}

@@ -1,0 +1,236 @@
+import { expect, test } from 'vitest';
+import type { ControlPlaneOptions, OperationPlan } from '../../control-plane/index.js';
+import { documentedActions } from '../../control-plane/seed.js';
+import { onOperations, retryAfter, status } from '../kit/fault.js';
+import type { Inputs } from '../kit/inputs.js';
+import { noticesOf, warningsOf } from '../kit/stage.js';
+import { atLeast, minute, second } from '../kit/times.js';
+import { ended, expectAllEnd, failsIn, forever, many, runs, type WaitOptions, type WaitPlan } from '../kit/wait.js';
+import type { StepResult } from '../runner/step.js';
+
+const hour = 60 * minute;
+const nothing = { status: 'finished', count: 0 };
+const red = { status: 'failed', count: 1, by: 0 };
+
+/** It began long before the step, and ended so many seconds before it. */
+const endedAgo = (seconds: number, outcome = 'failed'): WaitPlan => ({
+  ageMs: 2 * hour,
+  lengthMs: 2 * hour - seconds * second,
+  outcome,
+});
+
+const idsOf = ({ outputs }: StepResult): string[] => JSON.parse(outputs['operation-ids'] ?? '');
+const namedIn = (texts: readonly string[], ids: readonly string[]) => ids.filter((id) => texts.join().includes(id));
+
+test.for<[seconds: number, since: string | undefined, verdict: 'counts' | 'warns' | 'is history']>([
+  [2, undefined, 'counts'],
+  [59, undefined, 'counts'],
+  [61, undefined, 'warns'],
+  [595, undefined, 'warns'],
+  [11 * 60, undefined, 'is history'],
+  [4, '5s', 'counts'],
+  [6, '5s', 'warns'],
+  [599, '10m', 'counts'],
+  [601, '10m', 'is history'],
+  [11 * 60, '10m', 'is history'],
+])('an operation that failed %i s before the step, with since: %s, %s', async ([ago, since, verdict], context) => {
+  for (const clockAheadMs of [-10 * minute, 0, 10 * minute]) {
+    const end = verdict === 'counts' ? red : nothing;
+    const { result, ids } = await expectAllEnd(context, end, [endedAgo(ago)], { since }, { clockAheadMs });
+    expect(namedIn(warningsOf(result), ids)).toEqual(verdict === 'warns' ? ids : []);
+  }
+});
+
+test('an operation that finished 59 s before the step counts, and one that finished 61 s before it does not', async (context) => {
+  const plans = [endedAgo(59, 'finished'), endedAgo(61, 'finished')];
+  const { result, ids } = await expectAllEnd(context, { status: 'finished', count: 1, by: 0 }, plans);
+  expect(idsOf(result)).toEqual(ids.slice(0, 1));
+  expect(warningsOf(result)).toEqual([]);
+});
+
+test.for([
+  [2, red],
+  [59, red],
+  [61, nothing],
+] as const)(
+  'without a Date, the clock of the runner judges what failed %i s before the step',
+  async ([ago, end], context) => {
+    await expectAllEnd(context, end, [endedAgo(ago)], {}, { dateAheadMs: 'absent' });
+  },
+);
+
+test.for<[what: string, options: WaitOptions]>([
+  ['the Date is 10 minutes behind', { dateAheadMs: -10 * minute }],
+  ['the Date is 90 s ahead', { dateAheadMs: 90 * second }],
+  ['the Date is 10 minutes ahead', { dateAheadMs: 10 * minute }],
+  [
+    'there is no Date and the clock of the runner is 10 minutes ahead',
+    { dateAheadMs: 'absent', clockAheadMs: 10 * minute },
+  ],
+])('an operation that begins and fails during the wait counts, although %s', async ([, options], context) => {
+  const plans = [runs(20), { ...failsIn(1), startsAfterMs: 8 * second }];
+  await expectAllEnd(context, { status: 'failed', by: 1 }, plans, {}, options);
+});
+
+test.for([
+  ['50 s before the step', endedAgo(50), red],
+  ['70 s before the step', endedAgo(70), nothing],
+  ['during these two minutes', { ageMs: hour, lengthMs: hour + minute, outcome: 'failed' }, red],
+] as const)(
+  'if the first response comes after two minutes, an operation that failed %s is judged by the beginning of the step',
+  async ([, plan, end], context) => {
+    const faults = [{ nth: 1, fault: retryAfter(429, 120) }];
+    await expectAllEnd(context, end, [plan], {}, { faults });
+  },
+);
+
+test('the step waits for all that is unfinished, and for what begins during the wait', async (context) => {
+  const plans = [{ ...runs(20 * 3_600 + 10), ageMs: 20 * hour }, runs(9), { ...runs(20), startsAfterMs: 8 * second }];
+  const end = { status: 'finished', count: 3, by: 2, ms: atLeast(33 * second) };
+  const { result, ids } = await expectAllEnd(context, end, plans);
+  expect(idsOf(result).sort()).toEqual([...ids].sort());
+});
+
+test('an operation counts if it begins and ends between two polls, among 250 others', async (context) => {
+  const startsAfterMs = 7 * second;
+  const others = many(250, { ...ended, startsAfterMs });
+  const plans = [runs(40), { ...failsIn(0), startsAfterMs }, ...others];
+  await expectAllEnd(context, { status: 'failed', by: 1 }, plans, { 'poll-interval': '10s' });
+});
+
+/** The list shows it from a second after the beginning of the step, and it failed a second after its creation. */
+const listedLate = (ageMs: number): WaitPlan => ({ ...failsIn(1), ageMs, appearsAfterMs: ageMs + second });
+const hourOld = { ...ended, ageMs: hour };
+test.for<[what: string, first: WaitPlan[], late: WaitPlan, count: number]>([
+  ['is younger than the oldest of the first read counts', [hourOld], listedLate(30 * minute), 1],
+  ['is older than all of the first read is history', [hourOld], listedLate(90 * minute), 0],
+  ['follows an empty first read counts', [], listedLate(90 * minute), 1],
+])('an ended operation that only the second read shows and that %s', async ([, first, late, count], context) => {
+  const end = count === 0 ? nothing : { status: 'failed', count, by: first.length };
+  await expectAllEnd(context, end, [...first, late]);
+});
+
+test('an old failure that comes into view because newer operations were deleted does not count', async (context) => {
+  const old = [{ ...failsIn(0), ageMs: 30 * hour }, ...many(100, { ...ended, ageMs: 25 * hour })];
+  await expectAllEnd(
+    context,
+    { status: 'finished', count: 1 },
+    [...old, runs(60)],
+    {},
+    {
+      before: ({ after, service }, operations) =>
+        after(20 * second, () => {
+          for (const operation of operations.slice(1, 101)) service.plane.removeOperation(operation);
+        }),
+    },
+  );
+});
+
+test.for<[which: string, filter: string | undefined, count: (action: string) => number]>([
+  ['do not count without a filter', undefined, () => 0],
+  ['do not count with a filter on branch_id', 'branch_id=*', () => 0],
+  ['do not count with a filter against another action', 'action!=start_compute', () => 0],
+  ['count with action=*', 'action=*', () => 1],
+  ['count if an action line names them', 'action=suspend_*', (action) => (action === 'suspend_compute' ? 1 : 0)],
+])('operations that the service starts by itself %s', async ([, filter, count], context) => {
+  const automatic = ['suspend_compute', 'check_availability', 'tenant_detach', 'tenant_reattach'];
+  for (const action of [...automatic, 'timeline_archive', 'timeline_unarchive']) {
+    const end = count(action) === 0 ? nothing : { status: 'failed', count: 1, by: 0 };
+    const plans = [
+      { ...endedAgo(2), action },
+      { ...endedAgo(120), action },
+    ];
+    const { result, ids } = await expectAllEnd(context, end, plans, { filter });
+    // Only its time may exclude a failure that is told.
+    expect(namedIn(warningsOf(result), ids)).toEqual(end === nothing ? [] : ids.slice(1));
+  }
+});
+
+test('every other documented action counts without a filter', async (context) => {
+  const others = documentedActions.filter((action) => !['suspend_compute', 'check_availability'].includes(action));
+  const plans = [...others, 'reticulate_splines'].map((action) => ({ ...runs(10), action }));
+  await expectAllEnd(context, { status: 'finished', count: plans.length }, plans);
+});
+
+test.for<[filter: string, end: { status: string; count: number }]>([
+  ['branch_id=br-ours', nothing],
+  ['branch_id!=br-theirs', nothing],
+  ['branch_id=br-*', { status: 'failed', count: 2 }],
+  ['branch_id=br-theirs\naction=start_compute', nothing],
+])(
+  'with the filter %j, a wait sees a failure and an unfinished operation only if it admits them',
+  async ([filter, end], context) => {
+    const theirs = { branchId: 'br-theirs' };
+    const plans = [
+      { ...endedAgo(2), ...theirs },
+      { ...endedAgo(90), ...theirs },
+      { ...forever, ...theirs },
+    ];
+    const { result } = await expectAllEnd(context, end, plans, { filter });
+    if (end === nothing) expect(warningsOf(result)).toEqual([]);
+  },
+);
+
+const aged = (ms: number, plan: OperationPlan = ended): WaitPlan => ({ ...plan, ageMs: ms });
+test.for<[what: string, plans: WaitPlan[], inputs: Inputs, count: number]>([
+  ['finds one that is 23 hours old below 150 newer ones', [aged(23 * hour, forever), ...many(150, aged(hour))], {}, 1],
+  [
+    'reads on while the last of a page is younger than 24 hours',
+    [aged(25 * hour, forever), ...many(100, aged(23 * hour))],
+    {},
+    1,
+  ],
+  [
+    'ends after a page whose last one is older than 24 hours',
+    [aged(26 * hour, forever), ...many(100, aged(25 * hour))],
+    {},
+    0,
+  ],
+  ['takes the whole first page', [aged(200 * hour, forever), ...many(99, aged(190 * hour))], {}, 1],
+  [
+    'goes back 48 hours with since: 48h',
+    [aged(47 * hour, failsIn(3_600)), ...many(100, aged(25 * hour))],
+    { since: '48h' },
+    101,
+  ],
+])('the first read %s', async ([, plans, inputs, count], context) => {
+  const whole = plans[0]?.outcome === 'failed' ? 'failed' : 'timeout';
+  const end = { status: count === 0 ? 'finished' : whole, count };
+  await expectAllEnd(context, end, plans, { timeout: '30s', ...inputs });
+});
+
+test.for<[what: string, newer: number, age: number, inputs: Inputs, verdict: string]>([
+  ['shows one below 990 newer ones', 990, 59 * minute, {}, 'timeout'],
+  ['shows the last of 1,000', 999, 59 * minute, {}, 'timeout'],
+  ['does not show one below 1,200 newer ones of the last hour', 1_200, 59 * minute, {}, 'finished'],
+  ['does not reach back to since: 2h', 1_200, 59 * minute, { since: '2h' }, 'error'],
+  ['does not reach back a minute', 1_200, 30 * second, {}, 'error'],
+])('a first read of at most 1,000 operations %s', async ([, newer, age, inputs, verdict], context) => {
+  const plans = [{ ...forever, ageMs: hour }, ...many(newer, { ...ended, ageMs: age })];
+  const options = { notShown: { lastPageCursor: 'absent' } } as const;
+  const { result } = await expectAllEnd(context, verdict, plans, { timeout: '30s', ...inputs }, options);
+  const warned = warningsOf(result).filter((text) => /1,?000/.test(text) && /older/.test(text));
+  if (verdict !== 'error') expect(warned).toHaveLength(verdict === 'finished' ? 1 : 0);
+});
+
+test('a later read ends at the first page on which nothing is new', async (context) => {
+  const plans = many(450, { ...ended, ageMs: hour });
+  const { paths } = await expectAllEnd(context, nothing, plans, {}, { notShown: { lastPageCursor: 'absent' } });
+  expect(paths()).toHaveLength(5 + 1);
+});
+
+test.for<[what: string, plans: WaitPlan[], options: ControlPlaneOptions]>([
+  ['there is no operation', [], {}],
+  ['all have ended long before', many(3, endedAgo(hour)), {}],
+  ['one list fails', [], { faults: [onOperations(status(503), { nth: 1 })] }],
+])(
+  'if nothing counts because %s, the step succeeds with one notice, or fails with fail-on: empty',
+  async ([, plans, options], context) => {
+    const { result, projectId } = await expectAllEnd(context, nothing, plans, {}, options);
+    expect(noticesOf(result)).toEqual([expect.stringContaining(projectId)]);
+    await expectAllEnd(context, { status: 'empty', count: 0, says: /fail-on/ }, plans, { 'fail-on': 'empty' }, options);
+  },
+);
+
+test('fail-on: empty does not fail a step for which an operation counted', (context) =>
+  expectAllEnd(context, { status: 'finished', count: 1 }, [runs(3)], { 'fail-on': 'empty' }));

@@ -1,0 +1,248 @@
+import { expect, test } from 'vitest';
+import type { Fault, FaultRule } from '../../control-plane/index.js';
+import { delay, hang, onOperations, status } from '../kit/fault.js';
+import type { Inputs } from '../kit/inputs.js';
+import { type Stage, warningsOf } from '../kit/stage.js';
+import { atLeast, between, gaps, second } from '../kit/times.js';
+import {
+  ended,
+  every,
+  expectAllEnd,
+  failsIn,
+  forever,
+  listsBehind,
+  listWith,
+  many,
+  runs,
+  type WaitOptions,
+  type WaitPlan,
+} from '../kit/wait.js';
+
+const nothing = { status: 'finished', count: 0 };
+const onePage = { notShown: { maximumPageSize: 1, overMaximum: 'clamp', lastPageCursor: 'absent' } } as const;
+const long = { timeout: '30m' };
+
+/** It begins so many seconds after the start of the step, and the list shows it so many seconds late. */
+const begins = (at: number, late: number, plan: WaitPlan): WaitPlan => ({
+  ...plan,
+  startsAfterMs: at * second,
+  appearsAfterMs: late * second,
+});
+
+test.for<[what: string, inputs: Inputs]>([
+  ['by default', {}],
+  ['with poll-interval: 1m', every('1m')],
+  ['with poll-interval: 100ms', every('100ms')],
+])('a project without operations is idle after two reads, 5 s apart (%s)', async ([, inputs], context) => {
+  const end = { ...nothing, ms: between(5 * second, 5.6 * second) };
+  const { times } = await expectAllEnd(context, end, [], inputs);
+  expect(gaps(times())).toEqual([atLeast(5 * second)]);
+});
+
+test('a project is idle 5 s after the read that saw its last operation end', async (context) => {
+  for (const seconds of [1.3, 4, 9.9, 40]) {
+    const end = { status: 'finished', ms: between((seconds + 5) * second, (seconds + 9) * second) };
+    const { times } = await expectAllEnd(context, end, [runs(seconds)]);
+    expect(gaps([...new Set(times())]).at(-1)).toEqual(atLeast(5 * second));
+  }
+});
+
+test('a read that takes 2 s is followed by the second one 5 s after its end', async (context) => {
+  const { times } = await expectAllEnd(context, nothing, [], {}, { faults: [{ nth: 1, fault: delay(2 * second) }] });
+  expect(times()).toEqual([0, between(7 * second, 7.6 * second)]);
+});
+
+test.for<[what: string, ...faults: FaultRule[]]>([
+  ['gets a 503', { nth: 2, fault: status(503) }],
+  ['has another body', { nth: 2, fault: { kind: 'bad-json' } }],
+  ['is not whole', { nth: 2, fault: status(200, { body: listWith({ errors: ['a shard is down'] }) }) }],
+])('a second read that %s does not agree with the first', async ([, ...faults], context) => {
+  const { times } = await expectAllEnd(context, { ...nothing, ms: atLeast(5 * second) }, [], {}, { faults });
+  expect(times().length).toBeGreaterThan(2);
+});
+
+test.for([0, 1, 2, 3, 4, 5])(
+  'a follow-up that is listed %i s after its cause ended is waited for',
+  async (late, context) => {
+    for (let end = 8; end < 12; end += 0.25)
+      for (const length of [0.5, 20])
+        await expectAllEnd(context, { status: 'failed', by: 1 }, [runs(end), begins(end, late, failsIn(length))]);
+  },
+);
+
+test('a chain of three follow-ups, each listed 3 s late, is waited for', async (context) => {
+  const chain = [10, 15, 22, 30].map((end, n, ends) =>
+    begins(ends[n - 1] ?? 0, n === 0 ? 0 : 3, runs(end - (ends[n - 1] ?? 0))),
+  );
+  await expectAllEnd(context, { status: 'failed', by: 4 }, [...chain, begins(30, 3, failsIn(1))]);
+});
+
+test.for<[what: string, behind: (n: number) => number]>([
+  ['the older one first', (n) => (n % 2 === 1 ? 4 : 0)],
+  ['the older one second', (n) => (n % 2 === 0 ? 4 : 0)],
+  ['the older one twice in three', (n) => (n % 3 === 0 ? 0 : 4)],
+])('a follow-up is waited for if replicas 4 s apart answer in turn, %s', async ([, behind], context) => {
+  for (let end = 8; end < 12; end += 0.25)
+    for (const length of [0.5, 20]) {
+      const plans = [runs(end), begins(end, 0, failsIn(length))];
+      await expectAllEnd(context, { status: 'failed', by: 1 }, plans, {}, listsBehind(behind));
+    }
+});
+
+test('a follow-up is waited for if one of two replicas answers by chance', async (context) => {
+  const replicas = [0, 4 * second].map((operationsBehindMs) => {
+    return { operationsBehindMs, keysBehindMs: 0, historyAfterMs: 0 };
+  });
+  for (let seed = 1; seed <= 40; seed++)
+    await expectAllEnd(
+      context,
+      { status: 'failed', by: 1 },
+      [runs(8), begins(8, 0, failsIn(9))],
+      {},
+      { replicas, seed },
+    );
+});
+
+test('an operation that the second read shows for the first time begins the two reads anew, also if it has ended', async (context) => {
+  const plans = [begins(3, 0, runs(1)), begins(4, 4.9, failsIn(20))];
+  const { times } = await expectAllEnd(context, { status: 'failed', by: 1 }, plans, long);
+  expect(times()[1]).toEqual(between(5 * second, 5.6 * second));
+});
+
+test('an operation that the second read shows unfinished again begins the two reads anew', async (context) => {
+  // The copy that answers at 5 s has the list of a moment before the step, when the operation was not at its end.
+  const plans = [{ ...runs(10), ageMs: 10 * second }, begins(9, 0, failsIn(20))];
+  const options = listsBehind((n) => (n === 2 ? 6 : 0));
+  const { result, ids } = await expectAllEnd(context, { status: 'failed', by: 1 }, plans, {}, options);
+  expect(JSON.parse(result.outputs['operations'] ?? '')).toContainEqual(
+    expect.objectContaining({ id: ids[0], status: 'finished' }),
+  );
+});
+
+test('a late answer that shows an ended operation still running begins the two reads anew', async (context) => {
+  // A copy without the two operations answers at 2 s. The single requests that follow take 4.5 s, until after the read at 5 s.
+  const trip: WaitOptions['trip'] = (way, path) => (way === 'back' && !path.includes('?') ? 4_500 : 0);
+  const plans = [runs(2.2), begins(1, 0, runs(1.2)), begins(10.5, 0, failsIn(1))];
+  const options = { trip, ...listsBehind((_, at) => (at > 1.7 && at < 2.3 ? 4 : 0)) };
+  await expectAllEnd(context, { status: 'failed', by: 2 }, plans, {}, options);
+});
+
+test('an operation that does not count does not delay the end of the wait', async (context) => {
+  const plans = [
+    begins(2, 0, { ...forever, action: 'suspend_compute' }),
+    begins(3, 0, { ...failsIn(1), branchId: 'br-theirs' }),
+  ];
+  await expectAllEnd(context, { ...nothing, ms: between(5 * second, 6 * second) }, plans, {
+    filter: 'branch_id!=br-theirs',
+  });
+});
+
+test('an operation that is seen to end singly, after the read of a full page, does not make that read the first of the two', async (context) => {
+  // The last operation is below the first page. Single requests for it arrive 1.4 s after they were sent.
+  const trip: WaitOptions['trip'] = (way, path) => (way === 'there' && !path.includes('?') ? 1_400 : 0);
+  for (let end = 8; end < 14; end += 0.2) {
+    const plans = [runs(end), begins(end, 4.9, failsIn(20))];
+    await expectAllEnd(context, { status: 'failed', by: 1 }, plans, long, { trip, buried: 1 });
+  }
+});
+
+test('a read whose second page fails is followed by one that does not stop at the first page', async (context) => {
+  const before = ({ after, service }: Stage) =>
+    after(0.9 * second, () => service.faults.add({ path: 'cursor=', nth: 1, fault: status(503) }));
+  const plans = [{ ...ended, ageMs: 100 * second }, runs(9), begins(1, 0, failsIn(0)), begins(1, 0, ended)];
+  await expectAllEnd(context, { status: 'failed', by: 2 }, plans, {}, { ...onePage, before });
+});
+
+test('an ended operation that follows an empty list is no proof that its follow-up has ended', async (context) => {
+  for (const lists of [0, 4]) {
+    const plans = [begins(1, 0, runs(3.9)), begins(4.9, 4.9 - lists, failsIn(20))];
+    await expectAllEnd(
+      context,
+      { status: 'failed', by: 1 },
+      plans,
+      {},
+      listsBehind((n) => (n % 2 === 1 ? lists : 0)),
+    );
+  }
+});
+
+test('a first read that fails at its second page is repeated whole', async (context) => {
+  const plans = [failsIn(20), ...many(3, ended)];
+  for (const from of [2, 3, 4]) {
+    const faults = [onOperations(status(500), { from, count: 2 })];
+    await expectAllEnd(context, { status: 'failed', by: 0, count: 4 }, plans, {}, { ...onePage, faults });
+  }
+});
+
+const badPages: Fault[] = [
+  status(503),
+  status(404),
+  status(423),
+  hang,
+  { kind: 'hang-mid-body' },
+  { kind: 'bad-json' },
+];
+test.for(badPages)(
+  'a list whose second page always fails with %o shows failures, but never success',
+  async (fault, context) => {
+    const options = { faults: [{ path: 'cursor=', fault }] };
+    const old = [{ ...ended, ageMs: 5 * second }, ...many(150, ended)];
+    await expectAllEnd(context, { status: 'timeout', idle: [] }, old, { timeout: '1m' }, options);
+    await expectAllEnd(context, { status: 'failed', by: 151 }, [...old, failsIn(20)], { timeout: '1m' }, options);
+  },
+);
+
+/** An hour before virtual time begins: a first read goes on behind it. */
+const created_at = '2023-12-31T23:00:00Z';
+const known = { id: 'a', status: 'finished', created_at, updated_at: created_at };
+type Respond = NonNullable<WaitOptions['respond']>;
+const notWhole: [what: string, respond: Respond][] = [
+  ['names projects that the service could not read', () => listWith({ unavailable_project_ids: ['p'] })],
+  ['has an error beside it', () => listWith({ error: { message: 'A shard is down.' } })],
+  ['has errors beside it', () => listWith({ errors: ['A shard is down.'] })],
+  ['announces another page in a header', () => ({ body: listWith({}), headers: { link: '</next>; rel="next"' } })],
+  [
+    'repeats its page under ever new cursors',
+    (_, n) => listWith({ operations: [known], pagination: { cursor: `c${n}` } }),
+  ],
+  [
+    'repeats its page under the cursor that was sent',
+    () => listWith({ operations: [known], pagination: { cursor: 'c' } }),
+  ],
+  ['holds a record without a status', () => listWith({ operations: [{ id: 'a' }] })],
+  ['holds a record without an id', () => listWith({ operations: [{ status: 'finished' }] })],
+  ['holds a record of another project', () => listWith({ operations: [{ ...known, project_id: 'another' }] })],
+  ['has no operations', () => '{"pagination":{}}'],
+];
+test.for(notWhole)('a list that %s never makes the step succeed', async ([, respond], context) => {
+  // Page 1 of those that repeat it is usable, so their project has answered.
+  const end = { status: expect.stringMatching(/^(error|timeout)$/), idle: [], ms: atLeast(60 * second) };
+  await expectAllEnd(context, end, [], { timeout: '2m' }, { respond });
+  await expectAllEnd(context, { status: 'timeout', idle: [] }, [], { timeout: '30s' }, { respond });
+});
+
+test.for(notWhole)('a list that %s, once, is read again', async ([, respond], context) => {
+  for (const nth of [1, 2]) {
+    let lists = 0;
+    const isOdd = (path: string) => (path.includes('cursor=') ? lists === nth : ++lists === nth);
+    const mostly: Respond = (path, ...more) => (isOdd(path) ? respond(path, ...more) : listWith({}));
+    const { paths } = await expectAllEnd(context, 'finished', [], {}, { respond: mostly });
+    expect(paths().length).toBeGreaterThan(2);
+  }
+});
+
+test.for<[what: string, fields: object]>([
+  ['names no projects that could not be read', { unavailable_project_ids: [] }],
+  ['has empty errors', { errors: [], error: null }],
+  ['has an empty cursor', { pagination: { cursor: '' } }],
+  ['is empty under a cursor', { pagination: { cursor: 'c' } }],
+])('a list that %s is whole', async ([, fields], context) => {
+  const { result } = await expectAllEnd(
+    context,
+    { ...nothing, requests: 2 },
+    [],
+    {},
+    { respond: () => listWith(fields) },
+  );
+  expect(warningsOf(result)).toEqual([]);
+});

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import { hang, status } from '../kit/fault.js';
+import type { Inputs } from '../kit/inputs.js';
+import { errorOf, noticesOf, warningsOf } from '../kit/stage.js';
+import { second } from '../kit/times.js';
+import { all, during, every, expectAllEnd, expectEnd, failsIn, forever, many, patient, runs } from '../kit/wait.js';
+
+const targets: [what: string, inputs: Inputs][] = [
+  ['one id', {}],
+  ['all', all],
+];
+
+/** A sentence of this kind says that the service was silent. */
+const silence = /(never|did not|no) (answer|respon[ds])|without (a|any) (answer|response)/i;
+
+test.for(targets)(
+  'with %s, a timeout says whether the service was silent, and no other timeout says so',
+  async ([, inputs], context) => {
+    const timeout = { timeout: '30s', ...inputs };
+    const messageAfter = async (options: object) => {
+      const { result } = await expectEnd(context, 'timeout', [forever], timeout, options);
+      return errorOf(result);
+    };
+    const never = await messageAfter({ faults: [{ fault: hang }] });
+    const atLast = await messageAfter(during(8, 60, hang));
+    const between = await messageAfter(during(8, 15, hang));
+    expect([never, atLast].map((text) => silence.test(text))).toEqual([true, true]);
+    expect(between).not.toMatch(silence);
+    expect([never, atLast].map((text) => /never/.test(text))).toEqual([true, false]);
+  },
+);
+
+test('the error of a failed operation says which one, and what the service says of it', async (context) => {
+  const said = {
+    error: 'Disk full on node 7',
+    error_message: 'quota 12',
+    message: 'Try later',
+    retry_at: '2024-01-02T03:04:05Z',
+  };
+  for (const [, inputs] of targets)
+    for (const [field, text] of Object.entries(said)) {
+      const plan = { ...failsIn(5), fields: { [field]: text }, branchId: 'br-1' };
+      const { result, ids } = await expectEnd(context, 'failed', [plan], inputs);
+      // A time may be told in another format than the service's.
+      const parts = [ids[0], text.slice(0, 10), 'create_branch', 'failed'];
+      for (const part of parts) expect(errorOf(result)).toContain(part);
+    }
+});
+
+test('the error of a final refusal names the status, the message, the code and the request of the service', async (context) => {
+  for (const [, inputs] of targets) {
+    const { result } = await expectEnd(context, 'error', [forever], inputs, { faults: [{ fault: status(403) }] });
+    for (const part of ['403', 'The service says 403.', 'FAULT', 'req-']) expect(errorOf(result)).toContain(part);
+  }
+});
+
+test('the error of a service that never had a usable response names its last failure', async (context) => {
+  for (const [, inputs] of targets)
+    await expectEnd(context, { status: 'error', says: /\b503\b/ }, [forever], inputs, {
+      faults: [{ fault: status(503) }],
+    });
+});
+
+test('the error for a list that is not whole says so', async (context) => {
+  const respond = () => JSON.stringify({ operations: [], unavailable_project_ids: ['p-17'] });
+  await expectAllEnd(context, { status: 'error', says: /p-17/ }, [], {}, { respond });
+});
+
+test('a timeout says how many operations of how many are pending, and names them', async (context) => {
+  const { result, ids } = await expectEnd(context, 'timeout', [forever, runs(3), forever], { timeout: '1m' });
+  expect(errorOf(result)).toMatch(/1m.*\b2 of 3\b|\b2 of 3\b.*1m/s);
+  for (const [n, id] of ids.entries()) expect(errorOf(result).includes(id)).toBe(n !== 1);
+});
+
+test('a timeout whose deadline came between the two reads says that nothing is pending any more', async (context) => {
+  const { result } = await expectAllEnd(context, 'timeout', [runs(29)], { timeout: '31s' });
+  expect(errorOf(result)).toMatch(/\b5 ?s\b/);
+});
+
+test('a step that waited for something prints neither a notice nor a warning', async (context) => {
+  for (const [, inputs] of targets) {
+    const { result } = await expectEnd(context, 'finished', [runs(20)], inputs);
+    expect([...noticesOf(result), ...warningsOf(result)]).toEqual([]);
+  }
+});
+
+test('with many projects, the notice that nothing counted is one', async (context) => {
+  const { result } = await expectAllEnd(context, { status: 'finished', count: 0 }, [], {}, { projects: 30 });
+  expect(noticesOf(result)).toHaveLength(1);
+});
+
+test('an unknown status is one warning, however often and of however many operations it is seen', async (context) => {
+  const plans = many(30, {
+    course: [
+      { afterMs: 0, status: 'hibernating' },
+      { afterMs: 30 * second, status: 'finished' },
+    ],
+  });
+  for (const [, inputs] of targets) {
+    const { result } = await expectEnd(context, 'finished', plans, { ...every('1s'), ...inputs });
+    expect(warningsOf(result)).toEqual([expect.stringContaining('hibernating')]);
+  }
+});
+
+test('the outputs name the operation that decided, else the newest that counts', async (context) => {
+  const plans = [runs(9), { ...runs(3), startsAfterMs: second }];
+  await expectAllEnd(context, { status: 'finished', by: 1 }, plans);
+  await expectAllEnd(context, { status: 'failed', by: 0 }, [failsIn(9), ...plans], patient);
+  await expectEnd(
+    context,
+    { status: 'finished', by: 2 },
+    [9, 1, 3].map((seconds, n) => ({ ...runs(seconds), ageMs: 100 - n })),
+  );
+});
+
+test('a failed request is in the log, and not an annotation', async (context) => {
+  for (const [, inputs] of targets) {
+    const { result } = await expectEnd(context, 'finished', [runs(20)], inputs, during(5, 12, status(503)));
+    expect(result.log).toMatch(/\b503\b/);
+    expect(result.annotations).toEqual([]);
+  }
+});

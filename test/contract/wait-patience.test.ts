@@ -1,0 +1,192 @@
+import { expect, test } from 'vitest';
+import type { Fault } from '../../control-plane/index.js';
+import { delay, hang, html, lost, onOperations, retryAfter, status, truncated } from '../kit/fault.js';
+import type { Inputs } from '../kit/inputs.js';
+import { errorOf, type Stage } from '../kit/stage.js';
+import { atLeast, between, second } from '../kit/times.js';
+import {
+  all,
+  during,
+  ended,
+  every,
+  expectEnd,
+  failsIn,
+  forever,
+  many,
+  meets,
+  patient,
+  runs,
+  type WaitPlan,
+} from '../kit/wait.js';
+
+const targets: [what: string, count: number, inputs: Inputs][] = [
+  ['one id', 1, {}],
+  ['five ids', 5, {}],
+  ['all', 1, all],
+];
+const seconds = (from: number, to: number) => between(from * second, to * second);
+const missing: WaitPlan = { ...forever, appearsAfterMs: Number.POSITIVE_INFINITY };
+
+/** First one stage, then another. */
+const both = (...stages: { before: (stage: Stage) => void }[]) => ({
+  before: (stage: Stage) => {
+    for (const { before } of stages) before(stage);
+  },
+});
+
+const atFirst: Fault[] = [status(500), status(503), html, lost, { kind: 'bad-json' }, status(302)];
+for (const [what, count, inputs] of targets) {
+  test.for(atFirst)(`with ${what}, the step goes on after 58 s of %o at the start`, async (fault, context) => {
+    await expectEnd(context, { status: 'finished', count }, many(count, runs(70)), inputs, during(0, 58, fault));
+  });
+
+  test.for(atFirst)(
+    `with ${what}, the step ends as error after a minute of %o at the start`,
+    async (fault, context) => {
+      const end = { status: 'error', ms: seconds(60, 66) };
+      await expectEnd(context, end, many(count, runs(70)), inputs, during(0, 75, fault));
+    },
+  );
+}
+
+for (const [what, count, inputs] of targets) {
+  test(`with ${what}, a 429 of 60 s at the start and then a 503 do not end the wait`, async (context) => {
+    const faults = [
+      { nth: 1, fault: retryAfter(429, 60) },
+      { nth: 2, fault: status(503) },
+    ];
+    await expectEnd(context, { status: 'finished', count }, many(count, runs(1)), inputs, { faults });
+  });
+
+  test.for([423, 429])(`with ${what}, five minutes of %i at the start do not end the wait`, async (code, context) => {
+    const then503 = (to: number) => both(during(0, 300, status(code)), during(300, to, status(503)));
+    await expectEnd(context, { status: 'finished', count }, many(count, runs(1)), inputs, then503(350));
+    const end = { status: 'error', ms: seconds(355, 375) };
+    await expectEnd(context, end, many(count, runs(1)), inputs, then503(390));
+  });
+}
+
+const passing: Fault[] = [
+  ...[302, 408, 423, 425, 429, 500, 501, 502, 503, 504, 520].map((code) => status(code)),
+  ...[...[401, 403, 404].map((code) => ({ ...html, status: code })), html, lost, truncated, delay(30 * second), hang],
+  ...(['bad-json', 'empty-body', 'hang-mid-body', 'endless-body'] as const).map((kind) => ({ kind })),
+  { kind: 'drip', intervalMs: second },
+];
+for (const [what, count, inputs] of targets)
+  test.for(passing)(`with ${what}, ten minutes of %o after a response do not end the wait`, async (fault, context) => {
+    const end = { status: 'finished', count, ms: seconds(615, 645) };
+    await expectEnd(context, end, many(count, runs(615)), { timeout: '30m', ...inputs }, during(5, 605, fault));
+  });
+
+const refusals = [400, 401, 403, 404, 405, 409, 410, 421, 422];
+for (const [what, count, inputs] of targets)
+  test.for<[what: string, from: number, to: number, pause: string, verdict: string]>([
+    ['once', 20.5, 21.5, '1s', 'finished'],
+    ['for 9 s', 20.5, 29.5, '1s', 'finished'],
+    ['for 12 s', 20.5, 32.5, '1s', 'error'],
+    ['for 9 s from the start', 0, 9, '1s', 'finished'],
+    ['for 12 s from the start', 0, 12, '1s', 'error'],
+    ['twice in 11 s', 20, 40, '11s', 'finished'],
+    ['three times in 22 s', 20, 50, '11s', 'error'],
+  ])(`with ${what}, a 4xx %s (seconds %f to %f, polls every %s) ends the step as %s`, async (row, context) => {
+    const [, from, to, pause, verdict] = row;
+    const isError = verdict === 'error';
+    for (const code of refusals) {
+      const ms = isError ? seconds(from + 10, to + 0.5) : atLeast(60 * second);
+      const end = { status: verdict, ms, says: isError ? new RegExp(`\\b${code}\\b`) : undefined };
+      const options = during(from, to, status(code));
+      await expectEnd(context, end, many(count, runs(60)), { ...inputs, ...every(pause) }, options);
+    }
+  });
+
+test('a 4xx for 9 s, again and again with usable responses between, does not end the wait', async (context) => {
+  const often = both(...Array.from({ length: 10 }, (_, n) => during(5 + 18 * n, 14 + 18 * n, status(404))));
+  for (const [, count, inputs] of targets)
+    await expectEnd(context, 'finished', many(count, runs(200)), { ...inputs, ...every('2s') }, often);
+});
+
+test('a 407 is final also as an HTML page', (context) => {
+  const end = { status: 'error', ms: seconds(20, 34) };
+  return expectEnd(context, end, [forever], every('1s'), during(20, 60, { ...html, status: 407 }));
+});
+
+test.for(targets)(
+  'with %s, what vanishes during the wait ends the step as error after 10 s',
+  async ([, count, inputs], context) => {
+    const end = { status: 'error', by: 0, ms: seconds(50, 57), says: (ids: string[]) => new RegExp(ids[0] ?? '') };
+    const plans = [{ ...forever, vanishesAfterMs: 40 * second }, ...many(count - 1, forever)];
+    await expectEnd(context, end, plans, inputs);
+  },
+);
+
+test.for<[what: string, plans: WaitPlan[], inputs: Inputs, from: number]>([
+  ['the only given id', [missing], {}, 10],
+  ['one of five given ids', [...many(4, forever), missing], {}, 10],
+  ['one of two given ids with fail-fast: false', [runs(30), missing], patient, 30],
+  ['one of five given ids with fail-fast: false', [...many(4, runs(30)), missing], patient, 30],
+])('%s that never appears ends the step as error', async ([, plans, inputs, from], context) => {
+  const { result, ids } = await expectEnd(context, { status: 'error', ms: seconds(from, from + 4) }, plans, inputs);
+  expect(errorOf(result)).toContain(ids.at(-1));
+  expect(result.outputs['operation-id']).toBe(ids.at(-1));
+});
+
+test('a project that does not exist ends a wait for all as error after 10 s', (context) =>
+  expectEnd(context, { status: 'error', ms: seconds(10, 14), says: /no-such-project/ }, [], {
+    ...all,
+    'project-id': 'no-such-project',
+  }));
+
+test.for([hang, status(503), status(423)])(
+  '%o for one operation does not hide the failure of another',
+  async (fault, context) => {
+    const end = { status: 'failed', by: 1, ms: seconds(20, 26) };
+    for (const others of [0, 3])
+      await expectEnd(context, end, [meets(forever, fault), failsIn(20), ...many(others, forever)], {}, { buried: 1 });
+  },
+);
+
+test('a failed operation outranks one that never appears', (context) => {
+  const plans = [{ ...runs(30), outcome: 'failed' }, missing];
+  return expectEnd(context, { status: 'failed', by: 0, ms: seconds(30, 34) }, plans, patient);
+});
+
+test.for<[delayed: number, status: string, from: number, to: number, requests?: number]>([
+  [4.9, 'finished', 4.9, 6, 1],
+  [5.1, 'finished', 10, 12, 2],
+  [9.9, 'finished', 14.9, 17, 2],
+  [10.1, 'finished', 25, 30, 3],
+  [19.9, 'finished', 34.9, 42, 3],
+  [20.1, 'error', 60, 85],
+])('with responses that take %f s, a wait for an ended operation ends as %s after %f to %f s', async (row, context) => {
+  const [delayed, verdict, from, to, requests] = row;
+  const faults = [{ fault: delay(delayed * second) }];
+  const end = { status: verdict, ms: seconds(from, to), ...(requests !== undefined && { requests }) };
+  await expectEnd(context, end, [ended], {}, { faults });
+});
+
+test.for([
+  [4.9, 'finished'],
+  [19.9, 'finished'],
+  [20.1, 'error'],
+] as const)('with lists that take %f s, a wait for all ends as %s', async ([delayed, verdict], context) => {
+  await expectEnd(context, verdict, [ended], all, { faults: [onOperations(delay(delayed * second))] });
+});
+
+test('a response that takes 4 s ends the step before the next poll', async (context) => {
+  const end = { status: 'finished', requests: 1, ms: seconds(4, 5) };
+  await expectEnd(context, end, [ended], every('5m'), { faults: [{ fault: delay(4 * second) }] });
+});
+
+test('a host name that does not exist ends the step as error after a minute', async (context) => {
+  const end = { status: 'error', ms: seconds(60, 66) };
+  const { elsewhere } = await expectEnd(context, end, [forever], { 'base-url': 'https://unknown.test/v2' });
+  expect(elsewhere.length).toBeGreaterThan(10);
+});
+
+test.for(targets)(
+  'with %s, a service that never responds ends the step at its timeout of 30 s',
+  async ([, count, inputs], context) => {
+    const end = { status: 'timeout', ms: seconds(30, 32) };
+    await expectEnd(context, end, many(count, forever), { timeout: '30s', ...inputs }, { faults: [{ fault: hang }] });
+  },
+);
