@@ -114,6 +114,13 @@ test('a last poll asks for eight pending ids in spite of a hold', async (context
   await expectEnd(context, end, many(8, runs(49)), { timeout: '1m', ...every('55s') }, options);
 });
 
+test('the last polls of 30 projects send eight requests in spite of a hold', async (context) => {
+  const plans = Array.from({ length: 30 }, (_, project) => ({ ...forever, project }));
+  const options = { projects: 30, ...during(40, 59, retryAfter(429, 90)) };
+  const { times } = await expectAllEnd(context, 'timeout', plans, { timeout: '1m', ...every('15s') }, options);
+  expect(times().filter((time) => time >= 60 * second)).toHaveLength(8);
+});
+
 test('a last poll asks singly for pending ids whose list hangs', async (context) => {
   const end = { status: 'finished', count: 6, ms: seconds(60, 62) };
   await expectEnd(context, end, many(6, runs(59.5)), lastPollAt1m, { faults: [onOperations(hang, { from: 2 })] });
