@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { startGitHub } from '../control-plane/github/index.js';
 import { type RunningControlPlane, startControlPlane } from '../control-plane/index.js';
 import { makeKeyName, repositoryFingerprint } from '../src/keys/key-name.js';
-import { sealContext, serializePostState } from '../src/keys/post-state.js';
+import { serializePostState } from '../src/keys/post-state.js';
 import { startStep } from '../test/runner/step.js';
 import { toExit } from './child.js';
 import { type Figure, secondsFor } from './figure.js';
@@ -63,17 +63,14 @@ function stateOf({ plane, baseUrl, apiKey }: RunningControlPlane): string {
     {
       baseUrl,
       name: makeKeyName('bench', { run: { id: '1', attempt: 1, fingerprint: '0' }, isKept: false }, Math.random),
-      openCreates: 0,
-      foundKeyIds: [],
-      unconfirmedKeyIds: [],
-      minted: { id, secret: key },
-      since: 0,
+      lostCreates: 0,
+      minted: { id, secret: key, madeAt: { runner: 0, service: 0 } },
       revoke: true,
       onFailure: 'fail',
       summary: false,
     },
     apiKey,
-    sealContext({}),
+    {},
   );
 }
 

@@ -51,7 +51,11 @@ export class Exchanges<F = Fault> {
 
   receive(request: PlaneRequest): Reception {
     const endpoint = endpointOf(request.method, request.target);
-    const decided = this.#faults.decide({ endpoint, target: request.target });
+    const decided = this.#faults.decide({
+      endpoint,
+      target: request.target,
+      authorization: request.headers['authorization'],
+    });
     const fault = decided && this.#toFault(decided, request);
     const exchange = this.#record(request, endpoint, fault?.kind);
     const done = whenDone(fault);

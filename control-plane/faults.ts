@@ -54,6 +54,8 @@ export interface FaultRule<F = Fault> {
   readonly endpoint?: Endpoint | 'any';
   /** Only requests whose path and query hold this text, for instance the id of one operation. */
   readonly path?: string;
+  /** Only requests with this API key. */
+  readonly by?: string;
   /** Only this one of the matching exchanges, counted from 1, from the moment the rule was added. */
   readonly nth?: number;
   /** From this one of them on. */
@@ -67,6 +69,7 @@ export interface FaultRule<F = Fault> {
 export interface ExchangeFacts {
   readonly endpoint: Endpoint | 'other';
   readonly target: string;
+  readonly authorization?: string | undefined;
 }
 
 interface ActiveRule<F> {
@@ -115,7 +118,8 @@ export class FaultPlan<F = Fault> {
   }
 }
 
-function matches({ endpoint = 'any', path = '' }: FaultRule<unknown>, exchange: ExchangeFacts): boolean {
+function matches({ endpoint = 'any', path = '', by }: FaultRule<unknown>, exchange: ExchangeFacts): boolean {
+  if (by !== undefined && exchange.authorization !== `Bearer ${by}`) return false;
   return (endpoint === 'any' || endpoint === exchange.endpoint) && exchange.target.includes(path);
 }
 

@@ -24,7 +24,7 @@ const types = {
     'on-revoke-failure': oneOf('warn', 'fail'),
   },
   outputs: {
-    status: oneOf(...outputs.status.description.match(/(?<=`)[a-z]+(?=`)/g)),
+    status: oneOf(...new Set(outputs.status.description.match(/(?<=`)(?:not-)?[a-z]+(?=`)/g))),
     count: integer,
     'duration-ms': integer,
   },

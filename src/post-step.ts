@@ -1,52 +1,62 @@
-import { apiKeys, baseUrlProblem } from './action/inputs/inputs.js';
+import { apiKeys } from './action/inputs/inputs.js';
 import { publishLogAndSummary } from './action/publish.js';
 import type { StepReport } from './action/step-report.js';
 import { ControlApi } from './api/control-api.js';
 import { Rate } from './http/rate.js';
-import { isSealed, type PostState, parsePostState, sealContext } from './keys/post-state.js';
+import { isSealedWith, type PostState, parsePostState } from './keys/post-state.js';
 import { postStateName } from './keys/post-state-name.js';
-import { cleanUp } from './post/clean-up.js';
-import { cleanUpReport, crashReport, doubts } from './post/report.js';
-import { totalTimeout } from './post/schedule.js';
+import { endMintedKey, longestRetryAfter } from './post/minted-key.js';
+import { crashAfterReport, crashReport, postReport } from './post/report.js';
+import { endStrayKeys } from './post/stray-keys.js';
 import type { Work, World } from './process.js';
 import { Deadline } from './time/deadline.js';
+
+/** The post step ends within 20 s. The report takes the rest of them. */
+const timeForKeys = 19_500;
+const timeForStrays = 18_000;
 
 /** Revokes the keys of the main step. Trusts only the saved state, because the inputs may be those of another step. */
 export class PostStep implements Work {
   #state: PostState | undefined;
-  #areAllRevoked = false;
+  /** Set when the fate of all keys is known. */
+  #report: StepReport | undefined;
 
   async run(world: World): Promise<boolean> {
-    const { toolkit, secrets, environment, clock, random, cancellation } = world;
+    const { toolkit, secrets, environment, clock, random, cancellation, exchange } = world;
     const saved = environment[`STATE_${postStateName}`] ?? '';
-    const state = parsePostState(saved, (url) => baseUrlProblem(url) === undefined);
+    const state = parsePostState(saved);
+    const { minted, lostCreates, revoke } = state;
     this.#state = state;
-    if (state.minted !== undefined) secrets.addForLaterSteps(state.minted.secret);
-    const context = sealContext(environment);
-    // The seal proves which API key the main step used. Another key may belong to another step, so it is not even masked.
-    const parent = apiKeys(toolkit.input, environment).find((candidate) => isSealed(saved, candidate, context));
-    if (parent !== undefined) secrets.add(parent);
-    const otherKeys = [state.minted?.secret ?? [], parent ?? []].flat();
-    const baseUrl = new URL(state.baseUrl);
-    // By contract, a `Retry-After` counts as at most 2 s here.
-    const rate = new Rate(clock, random, 2_000);
-    const connection = { exchange: world.exchange, log: toolkit, baseUrl, rate, otherKeys };
-    const api = (apiKey: string) => new ControlApi({ ...connection, apiKey });
-    const minted = state.minted && { id: state.minted.id, api: api(state.minted.secret) };
-    const clients = { minted, parent: parent === undefined ? undefined : api(parent) };
-    const deadline = new Deadline(clock, totalTimeout, cancellation);
-    const result = await cleanUp(state, clients, { deadline, log: toolkit, random });
-    this.#areAllRevoked = result.failure === undefined;
-    const given = toolkit.input('base-url') || environment['CTL_BASE_URL']?.trim() || '';
-    const isGiven = URL.canParse(given) && new URL(given).href === baseUrl.href;
-    const report = cleanUpReport(result, state);
-    const warnings = [...(report.warnings ?? []), ...doubts(result, state, parent !== undefined || isGiven)];
-    return this.#publish({ ...report, warnings }, world);
+    if (minted?.secret) secrets.addForLaterSteps(minted.secret);
+    // The seal proves which key the main step used. Another one may belong to another step, so it is not even masked.
+    const parentKey = apiKeys(toolkit.input, environment).find((key) => isSealedWith(key, saved, environment));
+    if (parentKey !== undefined) secrets.add(parentKey);
+    const otherKeys = [minted?.secret, parentKey].flatMap((key) => key || []);
+    const rate = new Rate(clock, random, longestRetryAfter);
+    const connection = { exchange, log: toolkit, baseUrl: new URL(state.baseUrl), rate, otherKeys };
+    const parent = parentKey === undefined ? undefined : new ControlApi({ ...connection, apiKey: parentKey });
+    const until = (time: number) => new Deadline(clock, time, cancellation);
+    const endMinted = async () => {
+      if (minted === undefined || !revoke) return undefined;
+      const own = new ControlApi({ ...connection, apiKey: minted.secret });
+      return endMintedKey(minted, { own, parent }, until(timeForKeys), random);
+    };
+    const endStrays = async () => {
+      if (lostCreates === 0 || parent === undefined) return [];
+      return endStrayKeys(state, { api: parent, rate, deadline: until(timeForStrays), random });
+    };
+    const [doubt, strays] = await Promise.all([endMinted(), endStrays()]);
+    this.#report = postReport(state, { doubt, strays, hasParentKey: parent !== undefined });
+    return this.#publish(this.#report, world);
   }
 
   async reportError(error: unknown, world: World): Promise<boolean> {
     world.toolkit.debug(world.secrets.redact(String(error instanceof Error ? error.stack : error)));
-    return this.#publish(crashReport(error, this.#state, this.#areAllRevoked), world);
+    const report =
+      this.#report?.status === 'ok'
+        ? crashAfterReport(error, this.#report)
+        : crashReport(error, this.#state, world.environment['GITHUB_RUN_ID']);
+    return this.#publish(report, world);
   }
 
   async #publish(report: StepReport, world: World): Promise<boolean> {

@@ -4,7 +4,7 @@ import { maskParentKey, readInputs } from './action/inputs/inputs.js';
 import { publishLogAndSummary, publishOutputs } from './action/publish.js';
 import { ControlApi } from './api/control-api.js';
 import { Rate } from './http/rate.js';
-import { sealContext, serializePostState, splitSeal } from './keys/post-state.js';
+import { serializePostState, splitPostState } from './keys/post-state.js';
 import { nothingToRevoke, postStateName } from './keys/post-state-name.js';
 import { modes } from './modes/index.js';
 import type { Services } from './modes/mode.js';
@@ -24,11 +24,9 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
     savePostState: (state) => {
       if (state === nothingToRevoke) return toolkit.state(postStateName, state);
       if (state.minted !== undefined) secrets.addForLaterSteps(state.minted.secret);
-      const { onFailure, ...key } = state;
-      const saved = { baseUrl: baseUrl.href, since: clock.epochMs(), onFailure, summary, ...key };
-      const text = serializePostState(saved, apiKey, sealContext(environment));
+      const text = serializePostState({ baseUrl: baseUrl.href, summary, ...state }, apiKey, environment);
       // With step debug logging, the runner prints states. A short key could be guessed from the seal.
-      toolkit.mask(splitSeal(text).seal);
+      toolkit.mask(splitPostState(text).seal);
       toolkit.state(postStateName, text);
     },
     workflowRuns: async (token, repository) => {

@@ -23,7 +23,6 @@ export function publishOutputs(report: StepReport, elapsedMs: number, context: P
   const dropped = outputsToDrop(all, limit.isReached);
   for (const output of all)
     if (output.name !== 'status') toolkit.output(output.name, dropped.has(output) ? '' : (output.value ?? ''));
-  if (report.variable !== undefined) toolkit.variable(report.variable.name, report.variable.value);
   const tooLarge = `Outputs left empty because they are too large: ${[...dropped].map(({ name }) => name).join(', ')}. The limit is ${limit.text} for an array of records, and 400 Ki UTF-16 units for all outputs together. Read the full result from the result file (the output result-file has its path). list-projects can split the list with shard.`;
   if (dropped.size > 0) warnings.push(tooLarge);
   return warnings;

@@ -14,8 +14,6 @@ export interface StepReport {
   readonly notice?: string | undefined;
   readonly warnings?: readonly string[];
   readonly outputs?: readonly Output[];
-  /** An environment variable for the later steps of the job. Its value may be a secret. */
-  readonly variable?: { readonly name: string; readonly value: string } | undefined;
   /** The whole result as JSON. It comes in pieces, because one string can take too much memory. */
   readonly result?: Pieces;
   /** Markdown below the headline. */

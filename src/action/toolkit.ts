@@ -27,8 +27,6 @@ export const toolkit = {
   },
   /** Saves a value for the post step. A later value of the same name replaces the earlier value. */
   state: (name: string, value: string) => core.saveState(name, value),
-  /** Sets an environment variable for the later steps of the job. */
-  variable: (name: string, value: string) => core.exportVariable(name, value),
   summary: async (markdown: string) => {
     await core.summary.emptyBuffer().addRaw(markdown, true).write();
   },

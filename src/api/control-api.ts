@@ -19,6 +19,11 @@ export class ControlApi {
 
   constructor(private readonly connection: Connection) {}
 
+  /** False until a response had a `Date`. */
+  get knowsServiceTime(): boolean {
+    return this.#dated !== undefined;
+  }
+
   /** Time on the service's clock in milliseconds since 1970. Until the first `Date`, time on the runner's clock. */
   serviceEpochMs(clock: Clock): number {
     return this.#dated === undefined ? clock.epochMs() : this.#dated.epochMs + clock.now() - this.#dated.at;

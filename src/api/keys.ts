@@ -1,6 +1,6 @@
 import type { HttpResponse } from '../http/exchange.js';
 import { minSecretLength } from '../text/encodings.js';
-import { isAbsent, isObject, isText, type Json, toText } from '../text/json.js';
+import { hasContent, isAbsent, isObject, isText, type Json, toText } from '../text/json.js';
 import { UnexpectedShapeError, unexpectedShape } from './parse-response.js';
 import { type ApiRecord, fieldTime } from './records.js';
 import { rejectPartialList } from './whole-list.js';
@@ -8,6 +8,8 @@ import { rejectPartialList } from './whole-list.js';
 /** A key as the service lists it, without its secret. */
 export interface Key extends ApiRecord {
   readonly name: string | undefined;
+  /** The service lists it, but says that it is revoked. */
+  readonly isRevoked: boolean;
   /** In milliseconds since 1970, on the service's clock. Undefined if the record has no readable time. */
   readonly createdAt: number | undefined;
 }
@@ -40,7 +42,8 @@ function parseKey(value: Json, place: string): Key {
   // The documented list has no field `key`. Such a field could hold a secret, so outputs never contain it.
   const { key: _, ...record } = value;
   const createdAt = fieldTime({ id, record }, 'created_at');
-  return { id, name: isText(value['name']) ? value['name'] : undefined, createdAt, record };
+  const isRevoked = value['revoked'] === true || hasContent(value['revoked_at']);
+  return { id, name: isText(value['name']) ? value['name'] : undefined, isRevoked, createdAt, record };
 }
 
 /** The post step receives the secret in an environment variable. On Linux, 128 KiB fit into one. */

@@ -61,11 +61,14 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
   }
 }
 
-/** The response to a create can contain the new key. So only a 4xx is quoted, and its long words are hidden. */
+/** The response to a create can contain the new key. So only a 4xx is quoted, and words that may be a key are hidden. */
 function quotable(text: string, { method }: HttpRequest, { status }: HttpResponse): string {
   if (method !== 'POST') return text;
   if (status < 400 || status >= 500) return '';
-  return text.replace(/[\x21-\x7e]{8,}/g, (word) => `***${/[.,;:!?]$/.exec(word)?.[0] ?? ''}`);
+  const mayBeKey = (word: string) => word.length >= 16 || (/[a-z]/i.test(word) && /\d/.test(word));
+  return text.replace(/[\x21-\x7e]{8,}/g, (word) =>
+    mayBeKey(word) ? `***${/[.,;:!?]$/.exec(word)?.[0] ?? ''}` : word,
+  );
 }
 
 /** Returns the message and code of an error response. Their field names are not documented, so common ones are tried. */

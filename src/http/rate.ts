@@ -50,7 +50,7 @@ export class Rate {
   constructor(
     private readonly clock: Clock,
     private readonly random: () => number,
-    private readonly longestHold = Number.POSITIVE_INFINITY,
+    readonly longestHold = Number.POSITIVE_INFINITY,
   ) {}
 
   /** The end of the latest hold, on the step's clock. 0 before the first one. */
@@ -142,27 +142,33 @@ export class Rate {
     this.#tokens = Math.min(this.#capacity, this.#tokens + (seconds * (before + this.#perSecond)) / 2);
   }
 
-  /** `beganAt`: when the request was sent. One that was sent before a hold ended says nothing new. */
+  /** `beganAt`: when the request was sent. If that was before a hold ended, the hold may get longer, but nothing slower. */
   #hold(error: RequestError, beganAt: number): void {
-    if (beganAt < this.#heldUntil) return;
     const { retryAfterMs = usualHold } = error;
     const now = this.clock.now();
     const pause = Math.min(retryAfterMs, this.longestHold);
+    const isNew = beganAt >= this.#heldUntil;
     const longer = Math.min(spread.mostMs, Math.max(spread.leastMs, pause * spread.share));
-    this.#heldUntil = now + pause + this.random() * longer;
+    this.#heldUntil = Math.max(this.#heldUntil, now + pause + (isNew ? this.random() * longer : 0));
+    if (isNew) this.#slowDown(pause);
+    // The first request is sent when the hold ends.
+    this.#tokens = 1;
+    this.#refilledAt = this.#heldUntil;
+    // Without `Retry-After`, the service has not asked for this pause.
+    if (error.retryAfterMs === undefined || now + pause < (this.#retryAfter?.endsAt ?? 0)) return;
+    this.#retryAfter = { endsAt: now + pause, cause: error };
+    for (const { sendBy, fail } of this.#waiting) {
+      const ended = this.#retryAfterBeyond(sendBy);
+      if (ended !== undefined) fail(ended);
+    }
+  }
+
+  #slowDown(pause: number): void {
     if (pause > strictAfter) {
       this.#most = this.#strictHolds++ === 0 ? strictPerSecond.first : strictPerSecond.later;
       this.#capacity = 1;
     }
     this.#perSecond = Math.min(this.#most, Math.max(minPerSecond, this.#perSecond * slowdown));
-    // The first request is sent when the hold ends.
-    this.#tokens = 1;
-    this.#refilledAt = this.#heldUntil;
-    this.#retryAfter = error.retryAfterMs === undefined ? undefined : { endsAt: now + pause, cause: error };
-    for (const { sendBy, fail } of this.#waiting) {
-      const ended = this.#retryAfterBeyond(sendBy);
-      if (ended !== undefined) fail(ended);
-    }
   }
 
   #retryAfterBeyond({ expiresAt, remaining }: Deadline): RetryAfterExceedsDeadline | undefined {

@@ -1,158 +1,166 @@
 import type { ControlApi } from '../api/control-api.js';
-import type { Key, KeyList } from '../api/keys.js';
-import type { Log } from '../api/request.js';
+import type { KeyList } from '../api/keys.js';
 import { RequestError } from '../http/errors.js';
-import type { Attempt, Send } from '../http/retry.js';
-import { CancelledError, DeadlineExceeded } from '../time/deadline.js';
+import type { Rate } from '../http/rate.js';
+import type { Send } from '../http/retry.js';
+import { CancelledError, type Deadline, DeadlineExceeded } from '../time/deadline.js';
 
-/** `already-gone`: somebody else revoked the key. */
-type RevocationOutcome = 'revoked' | 'already-gone';
+// Times are in milliseconds, on the step's clock.
 
-interface KeyToRevoke {
+/** A list of a replica that lags may lack a key, or still show it. */
+const leastAbsence = 10_000;
+/** If the DELETE of a key is not confirmed, lists are read for this long. */
+const readingTime = 30_000;
+/** The pauses between two lists double up to the second. */
+const pauses = { first: 500, most: 2_000 };
+
+export type Fate = 'revoked' | 'not-found' | 'unknown';
+
+/** A listed key that is meant. `label`: its id, or the name by which it is meant. */
+export interface MeantKey {
+  readonly label: string;
   readonly id: string;
-  /** Name of a minted key, if known. A key with the same id but a different name is a different key. */
-  readonly name?: string | undefined;
-  readonly createdAt?: Key['createdAt'];
 }
 
-/** Checks whether the service still lists the key. Even a list from before the DELETE proves `false`: a gone key stays gone. */
-export type ListCheck = (key: KeyToRevoke) => Promise<boolean>;
+/** What the service has said about one key. */
+export class Evidence {
+  /** Why the latest DELETE failed. */
+  failure: Error | undefined;
+  saysRevoked = false;
+  #wasListed = false;
+  /** When the first of the latest lists arrived that all lack the key. */
+  #missingSince: number | undefined;
+
+  /** `id`: undefined if only its name is known so far. */
+  constructor(
+    readonly label: string,
+    public id?: string,
+  ) {}
+
+  /** A whole list has arrived. Returns an id if the key needs a DELETE. */
+  noteList(id: string | undefined, now: number): string | undefined {
+    this.id ??= id;
+    // Another key of the same name is not meant.
+    const isListed = id !== undefined && id === this.id;
+    this.#wasListed ||= isListed;
+    this.#missingSince = isListed ? undefined : (this.#missingSince ?? now);
+    // Its DELETE seems to have been carried out, so it is not repeated.
+    if (!isListed) this.failure = undefined;
+    return isListed && !this.saysRevoked ? id : undefined;
+  }
+
+  /** `askedAt`: when the latest list was asked for. */
+  fate(askedAt: number): Fate {
+    if (this.saysRevoked) return 'revoked';
+    if (this.#missingSince === undefined || askedAt - this.#missingSince < leastAbsence) return 'unknown';
+    return this.#wasListed ? 'revoked' : 'not-found';
+  }
+}
+
+/** `failure`: why the fate is unknown. */
+export type Revocation = Pick<Evidence, 'label' | 'id' | 'failure'> & { readonly fate: Fate };
+
+export interface Task {
+  /** The keys that are meant from the start. */
+  readonly given?: readonly Evidence[];
+  /** The keys to revoke, by the latest list. */
+  readonly meant: (list: KeyList) => readonly MeantKey[];
+  readonly api: ControlApi;
+  readonly rate: Rate;
+  readonly deadline: Deadline;
+  readonly random: () => number;
+  /** Sends the requests for lists. */
+  readonly send: Send;
+  /** How long one DELETE may take. */
+  readonly patience: number;
+  /** Lists are read for so long after the first DELETEs. */
+  readonly reading?: number;
+  /** Default: true. `count`: the number of keys so far. */
+  readonly isEnough?: (count: number) => boolean;
+}
+
+/** Revokes the keys with these ids. */
+export async function revokeByIds(ids: readonly string[], task: Omit<Task, 'meant'>): ReturnType<typeof revokeKeys> {
+  if (ids.length === 0) return { keys: [], end: undefined };
+  const isMeant = new Set(ids);
+  const meant = (list: KeyList) =>
+    [...list.values()].flatMap(({ id, isRevoked }) => (isMeant.has(id) && !isRevoked ? { label: id, id } : []));
+  return revokeKeys({ ...task, given: ids.map((id) => new Evidence(id, id)), meant });
+}
 
 /**
- * Revokes one key. All attempts use one object, because earlier responses to the DELETE decide what a later one proves:
- *
- * - `revoked: true`: the key is gone.
- * - Any other success: it is gone if a list does not contain it.
- * - A 404 after a lost response or a 5xx: it is gone, because the earlier DELETE took effect.
- * - Any other 404, for example from a wrong base-url: it is gone if a list does not contain it. After such a
- *   404, the same is true of each later 404, even if a response was lost in between.
- * - Anything else, such as a 401 or an HTML page: nothing.
+ * Revokes keys and proves it, in rounds: each key that a whole list shows gets a DELETE. One failed revocation does not stop
+ * the others. `end`: what ended the rounds early.
  */
-export class Revocation {
-  /** True if the revocation is confirmed. A later list that still contains the key is out of date. */
-  isConfirmed = false;
-  /** True if a DELETE from this step may have taken effect. */
-  #mayBeOurs = false;
-  /** What happened first: it decides what a later 404 means. */
-  #first: 'lost response' | 'not found' | undefined;
+export async function revokeKeys(task: Task) {
+  const {
+    given = [],
+    meant,
+    api,
+    rate,
+    deadline,
+    random,
+    send,
+    patience,
+    reading = readingTime,
+    isEnough = () => true,
+  } = task;
+  const { clock } = deadline;
+  const keys = new Map(given.map((key) => [key.label, key]));
+  let askedAt = 0;
 
-  constructor(readonly key: KeyToRevoke) {}
-
-  /** Throws unless the key is confirmed to be gone. */
-  async attempt(api: ControlApi, attempt: Attempt, isListed: ListCheck): Promise<RevocationOutcome> {
-    const doubt = await this.send(api, attempt);
-    const isRepeated = doubt?.status === 404 && this.#first === 'lost response';
-    if (doubt === undefined || isRepeated) return 'revoked';
-    if (!(await isListed(this.key))) return this.outcome;
-    // A list that is out of date will be corrected, so a retry may help.
-    const details = { ...doubt, transient: true, mayHaveTakenEffect: true };
-    throw new RequestError(`${doubt.message}; the list of keys still contains the key`, details);
-  }
-
-  /**
-   * Returns undefined if the revocation is confirmed. After any other success or a 404, returns a doubt: an error that says
-   * that the key may still be valid. Throws any other error, such as a 401.
-   */
-  async send(api: ControlApi, attempt: Attempt): Promise<RequestError | undefined> {
+  async function revoke(key: Evidence, id: string): Promise<void> {
     try {
-      if (await api.revokeKey(this.key.id, attempt)) this.isConfirmed = true;
-      this.#mayBeOurs = true;
-      // During the request, a list that was read for another key may have confirmed this revocation.
-      if (this.isConfirmed) return undefined;
-      const message = `DELETE of key ${this.key.id}: the response does not confirm that the key was revoked`;
-      return new RequestError(message, { status: 200, transient: true });
+      key.saysRevoked = await api.revokeKey(id, { deadline, patience });
+      key.failure = undefined;
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
-      const { mayHaveTakenEffect, isPage, status = 500 } = error;
-      this.#mayBeOurs ||= mayHaveTakenEffect;
-      // No response arrived, or a 5xx that is not the HTML page of a proxy.
-      if (mayHaveTakenEffect && !isPage && status >= 500) this.#first ??= 'lost response';
-      if (!error.isServiceStatus(404)) throw error;
-      this.#first ??= 'not found';
-      // A replica may not know the key yet.
-      return new RequestError(error.message, { ...error, transient: true }, { cause: error });
+      key.failure = error;
     }
   }
 
-  /** The outcome is valid only once the key is gone. */
-  get outcome(): RevocationOutcome {
-    return this.#mayBeOurs ? 'revoked' : 'already-gone';
+  async function round(): Promise<void> {
+    askedAt = clock.now();
+    const listed = new Map(meant(await api.keys(send)).map(({ label, id }) => [label, id]));
+    for (const label of listed.keys()) if (!keys.has(label)) keys.set(label, new Evidence(label));
+    const requests = [...keys.values()].map((key) => {
+      const id = key.noteList(listed.get(key.label), clock.now());
+      return id === undefined ? undefined : revoke(key, id);
+    });
+    await Promise.all(requests);
   }
-}
 
-export function includesKey(list: KeyList, { id, name }: KeyToRevoke): boolean {
-  const listed = list.get(id);
-  if (listed === undefined) return false;
-  return name === undefined || listed.name === undefined || listed.name === name;
-}
-
-/** True if the id belongs to another key by now. Then the key is gone, and its id must not be touched. */
-export function belongsToOther(list: KeyList, key: KeyToRevoke): boolean {
-  const owner = list.get(key.id);
-  return owner !== undefined && !includesKey(list, key) && isLaterOwner(owner, key);
-}
-
-/** False if `one` had the id before `other`. The service may reuse an id, and a replica that lags shows the earlier owner. */
-export function isLaterOwner(one: Partial<Key>, other: Partial<Key>): boolean {
-  return (one.createdAt ?? Number.POSITIVE_INFINITY) >= (other.createdAt ?? 0);
-}
-
-/** `isConfirmed`: false if the key was merely not found. A replica that lags may not know the key. */
-export type RevocationResult = { readonly id: string; readonly isConfirmed: boolean } & (
-  | { readonly outcome: RevocationOutcome }
-  | { readonly outcome: 'failed'; readonly failure: unknown }
-);
-
-/** Revokes the keys in parallel. One failed revocation does not stop the others. */
-export function revokeEach(
-  keys: readonly KeyToRevoke[],
-  api: ControlApi,
-  send: Send,
-  log: Log,
-  latest?: KeyList,
-): Promise<RevocationResult[]> {
-  const { isListed, reused } = sharedListCheck(keys, api, send, latest);
-  /** Ends all revocations: thousands of keys would take too long if each had to notice a cancel or the deadline. */
-  let end: CancelledError | DeadlineExceeded | undefined;
-  const revoke = async (key: KeyToRevoke): Promise<RevocationResult> => {
-    const { id, name } = key;
-    const revocation = new Revocation(key);
-    const attempt = async (how: Attempt) => {
-      if (end !== undefined) throw end;
-      return reused.has(id) ? revocation.outcome : revocation.attempt(api, how, isListed);
-    };
-    try {
-      const outcome = await send(attempt);
-      // Keys with a name come from a list, so they did exist.
-      const gone = name === undefined ? 'was revoked before, or never existed' : 'was already gone';
-      log.info(`Key ${id} ${outcome === 'revoked' ? 'was revoked' : gone}.`);
-      return { id, outcome, isConfirmed: revocation.isConfirmed || reused.has(id) };
-    } catch (failure) {
-      // The cause of an error is the last error of this key, so other keys must not report it.
-      if (failure instanceof CancelledError || (failure instanceof DeadlineExceeded && !failure.cause)) end = failure;
-      return { id, outcome: 'failed', isConfirmed: false, failure };
+  async function repeatRounds(): Promise<void> {
+    await round();
+    const endsAt = clock.now() + reading;
+    for (let longest = pauses.first; ; longest = Math.min(pauses.most, 2 * longest)) {
+      const open = [...keys.values()].filter((key) => key.fate(askedAt) === 'unknown');
+      if (open.length === 0 && isEnough(keys.size)) return;
+      const failures = open.flatMap(({ failure }) => (failure instanceof RequestError ? failure : []));
+      // After a 429, `Rate` holds all requests.
+      const asked = failures.map(({ status, retryAfterMs = 0 }) => (status === 429 ? 0 : retryAfterMs));
+      const retryAfter = Math.min(rate.longestHold, Math.max(0, ...asked));
+      const pause = Math.max(longest * (0.5 + random() / 2), retryAfter);
+      // A throttled DELETE is repeated until the deadline.
+      const isOver = clock.now() + pause >= endsAt && !failures.some(({ isThrottled }) => isThrottled);
+      if (isOver || retryAfter > deadline.remaining) return;
+      await deadline.sleep(pause);
+      await round();
     }
-  };
-  return Promise.all(keys.map(revoke));
-}
+  }
 
-/** Shares one list among many keys. A revoked key stays gone, so a list without the key stays valid. */
-function sharedListCheck(keys: readonly KeyToRevoke[], api: ControlApi, send: Send, first?: KeyList) {
-  let list = first && Promise.resolve(first);
-  /** Ids that another key has by now, according to any of the lists. */
-  const reused = new Set<string>();
-  const note = (latest: KeyList) => {
-    for (const key of keys) if (belongsToOther(latest, key)) reused.add(key.id);
-    return latest;
-  };
-  if (first !== undefined) note(first);
-  const isListed: ListCheck = async (key) => {
-    // Parallel checks share the first list: without an earlier list, this line awaits nothing.
-    const earlier = list === undefined ? undefined : await list.catch(() => undefined);
-    if (earlier !== undefined && !includesKey(earlier, key)) return false;
-    // An earlier list that contains the key may be out of date.
-    list = api.keys(send).then(note);
-    return includesKey(await list, key);
-  };
-  return { isListed, reused };
+  let end: Error | undefined;
+  await repeatRounds().catch((error: unknown) => {
+    const isExpected = [RequestError, DeadlineExceeded, CancelledError].some((Kind) => error instanceof Kind);
+    if (!isExpected) throw error;
+    end = error as Error;
+  });
+  const results = [...keys.values()].map((key): Revocation => {
+    const fate = key.fate(askedAt);
+    // What the service said of the key tells more than that the time was over.
+    const doubt = new Error('no response said revoked: true, and lists do not confirm it');
+    const failure = key.failure ?? end ?? doubt;
+    return { label: key.label, id: key.id, fate, failure: fate === 'unknown' ? failure : undefined };
+  });
+  return { keys: results, end };
 }

@@ -6,7 +6,7 @@ import { listKeysReport, listOperationsReport, listProjectsReport } from './list
 import { readListKeysSettings, readListOperationsSettings, readListProjectsSettings } from './list/settings.js';
 import { define } from './mode.js';
 import { revokeKeyReport } from './revoke-key/report.js';
-import { revokeKeys } from './revoke-key/revoke-key.js';
+import { revokeGivenKeys } from './revoke-key/revoke-key.js';
 import { readRevokeKeySettings } from './revoke-key/settings.js';
 import { sweepKeysReport } from './sweep-keys/report.js';
 import { readSweepKeysSettings } from './sweep-keys/settings.js';
@@ -22,6 +22,6 @@ export const modes = {
   'list-projects': define({ read: readListProjectsSettings, run: listProjects, report: listProjectsReport }),
   'create-key': define({ read: readCreateKeySettings, run: createKey, report: createKeyReport, stateAfterOutputs }),
   'list-keys': define({ read: readListKeysSettings, run: listKeys, report: listKeysReport }),
-  'revoke-key': define({ read: readRevokeKeySettings, run: revokeKeys, report: revokeKeyReport }),
+  'revoke-key': define({ read: readRevokeKeySettings, run: revokeGivenKeys, report: revokeKeyReport }),
   'sweep-keys': define({ read: readSweepKeysSettings, run: sweepKeys, report: sweepKeysReport }),
 };

@@ -3,36 +3,36 @@ import { codeHtml } from '../action/markdown.js';
 import type { Output, StepReport } from '../action/step-report.js';
 import type { Key } from '../api/keys.js';
 import { displayTime } from '../api/records.js';
-import type { RevocationResult } from '../keys/revocation.js';
+import type { Fate, Revocation } from '../keys/revocation.js';
 import { sanitizeLine } from '../text/sanitize-line.js';
 import { errorMessage, joinFirst, messageBounds, plural, withLastError } from '../text/sentences.js';
 import { CancelledError, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 
-export function groupByOutcome(results: readonly RevocationResult[]) {
-  const idsWith = (outcome: RevocationResult['outcome']) =>
-    results.filter((result) => result.outcome === outcome).map(({ id }) => id);
-  return { revoked: idsWith('revoked'), gone: idsWith('already-gone'), failed: idsWith('failed') };
-}
+export const withFate = (keys: readonly Revocation[], wanted: Fate) => keys.filter(({ fate }) => fate === wanted);
 
-export function revocationFailure(results: readonly RevocationResult[], timeout: number): StepReport | undefined {
-  const failed = results.filter((result) => result.outcome === 'failed');
-  const [first] = failed;
+/** Returns undefined if the fate of every key is known. `end`: what ended the revocations early. */
+export function revocationFailure(
+  { keys, end }: { readonly keys: readonly Revocation[]; readonly end: Error | undefined },
+  timeout: number,
+): StepReport | undefined {
+  const open = withFate(keys, 'unknown');
+  const first = end ?? open[0]?.failure;
   if (first === undefined) return undefined;
-  const decisive = failed.find(({ failure }) => failure instanceof CancelledError) ?? first;
-  const report = failureReport(decisive.failure, timeout);
-  if (report.error === undefined) return report;
+  const isExpected = end !== undefined;
+  const report = isExpected ? failureReport(end, timeout) : { status: 'error', succeeded: false, headline: 'Failed' };
+  if (end instanceof CancelledError || open.length === 0) return report;
   const late = `timed out after ${formatDuration(timeout)}`;
-  const reasons = failed.map(({ id, failure }) => {
-    return `${id} (${failure instanceof DeadlineExceeded ? withLastError(late, failure.cause) : errorMessage(failure)})`;
+  const reasons = open.map(({ label, failure }) => {
+    const why = failure instanceof DeadlineExceeded ? withLastError(late, failure.cause) : errorMessage(failure);
+    return `${sanitizeLine(label, 80)} (${why})`;
   });
-  return {
-    ...report,
-    error: `Could not revoke ${failed.length} of ${plural(results.length, 'key')}: ${joinFirst(reasons, messageBounds)}. ${adviceAfter(first.failure)} A key has full access to the account until it is revoked.`,
-  };
+  const what = `Could not confirm the revocation of ${open.length} of ${plural(keys.length, 'key')}: ${joinFirst(reasons, messageBounds)}`;
+  const advice = `${adviceAfter(first)} A key has full access to the account until it is revoked.`;
+  return { ...report, error: `${what}. ${advice}` };
 }
 
-/** The contract promises that neither list contains keys that were already gone. */
+/** `kept`: ours, or given, and left or not confirmed as gone. */
 export function revocationOutputs(revoked: readonly string[], kept: readonly string[]): Output[] {
   return [
     { name: 'count', value: String(revoked.length) },
@@ -40,6 +40,8 @@ export function revocationOutputs(revoked: readonly string[], kept: readonly str
     { name: 'kept-key-ids', value: JSON.stringify(kept), rank: 1 },
   ];
 }
+
+export const idsOf = (keys: readonly Revocation[]): string[] => keys.flatMap(({ id }) => id ?? []);
 
 export const keyHeadings = ['Key', 'Name', 'Created', 'Last used'];
 

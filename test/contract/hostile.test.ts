@@ -258,10 +258,15 @@ test.for<[what: string, bad: string, usable: string]>([
 
 test('revoke-key succeeds only if a response says revoked: true or a list lacks the key', async ({ run }) => {
   const deleted = response(record({ id: '7', name: '"a key"', revoked: 'true' }));
-  const example = { status: 200, body: '{"id":7,"revoked":true}' };
+  const example = {
+    gone: { status: 200, body: '{"id":7,"revoked":true}' },
+    listed: { status: 200, body: '[{"id":7}]' },
+  };
   const responses = fc.record({ gone: deleted, listed: response(array(key, 3)) });
-  await check(responses, { gone: example, listed: example }, async ({ gone, listed }) => {
-    const { conclusion } = await run('revoke-key', (_path, _n, { method }) => (method === 'DELETE' ? gone : listed));
+  await check(responses, example, async ({ gone, listed }) => {
+    const inputs = { 'key-id': '7', 'ignore-not-found': 'true' };
+    const respond: Respond = (_path, _n, { method }) => (method === 'DELETE' ? gone : listed);
+    const { conclusion } = await run('revoke-key', respond, inputs);
     if (conclusion !== 'success') return false;
     const keys = parsed(listed.body);
     const isShown = (one: unknown) => [7, '7'].includes(fieldsOf(one)['id'] as number | string);

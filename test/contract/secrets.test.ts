@@ -74,7 +74,7 @@ const places: Readonly<Record<string, (made: string) => Partial<HttpResponse>>> 
   'the scheme of a redirect': (made) => ({ headers: { location: `${made}:x` } }),
   'the path of a redirect': (made) => ({ headers: { location: `/v2/${made}` } }),
 };
-const made = ['deadbeefcafe0123', 'ab:cd:ef:01:23', 'abcdefgh', '12345678'];
+const made = ['deadbeefcafe0123', 'ab:cd:ef:01:23', 'abcdefg1', 'a-key-of-letters'];
 const codes = [200, 302, 400, 422, 500, 503];
 const leaks = codes.flatMap((code) => Object.entries(places).map((place) => [code, ...place] as const));
 test.for(leaks)('after a %i, create-key does not print the key that is in %s', async ([code, , place], context) => {
@@ -115,7 +115,6 @@ test.for<readonly [place: string, mode: string, inputs: Inputs]>([
   ['operation-id as JSON', 'wait-operation', { 'operation-id': JSON.stringify([key]) }],
   ['response-file', 'wait-operation', { 'operation-id': '', 'response-file': key }],
   ['a field far to the right in filter', 'list-keys', { filter: `  ${'x'.repeat(30)}${key}!=` }],
-  ['key-label', 'create-key', { 'key-label': key }],
   ['key-id', 'revoke-key', { 'key-id': key }],
   ['key-name', 'revoke-key', { 'key-id': '', 'key-name': `::error::${key}` }],
   ['github-token', 'sweep-keys', { 'github-token': `::error::${key}` }],

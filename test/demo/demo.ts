@@ -50,13 +50,17 @@ async function gate(title: string, about: string, plans: readonly OperationPlan[
 
 async function lifeOfAKey(): Promise<string> {
   const about = 'A new API key for later steps, which the end of the job revokes.';
-  const made = await showStep('A key for this job', about, { mode: 'create-key', 'export-env': 'DB_API_KEY' });
+  const made = await showStep('A key for this job', about, { mode: 'create-key' });
   const { key = '', 'key-name': name = '' } = made.outputs;
   console.log(`${headline('A later step prints the key by mistake')}\n  The runner shows:\n`);
   console.log(`  ${job.masker.mask(`DB_API_KEY=${key}, in hex ${Buffer.from(key).toString('hex')}`)}\n`);
   const list = { mode: 'list-keys', filter: `name=${name}` };
   await showStep('The key is in the list', 'Keys are found by their names.', list);
-  await show('The job ends', 'The post step of create-key runs, and revokes the key.', () => startPost(made).done);
+  await show(
+    'The job ends',
+    'The post step of create-key runs, and revokes the key. It takes until the key is 10 s old: a younger key could be rejected and yet be valid.',
+    () => startPost(made).done,
+  );
   return name;
 }
 
@@ -67,7 +71,7 @@ async function sweep(name: string): Promise<void> {
   const fingerprint = parseKeyName(name)?.run.fingerprint ?? '';
   for (const id of ['9876543001', '9876543002', '9876543003']) {
     const made = makeKeyName('shop', { run: { id, attempt: 1, fingerprint }, isKept: false }, Math.random);
-    service.plane.addKeyOfAge(made, 7_200_000);
+    service.plane.addKeyOfAge(made, 2 * 86_400_000);
   }
   github.addRun({ id: '9876543001', status: 'completed' });
   for (const id of ['9876543003', '9876543210']) github.addRun({ id });
@@ -86,7 +90,7 @@ async function fanOut(): Promise<void> {
 }
 
 console.log(`Ten steps of the action run against a control plane on this machine, as on a GitHub runner: they wait for operations, list
-projects, and create, list, revoke and sweep API keys. This takes about ten seconds. Four steps fail on purpose. Each step
+projects, and create, list, revoke and sweep API keys. This takes about twenty seconds. Four steps fail on purpose. Each step
 also gets the inputs api-key and base-url.
 `);
 try {

@@ -3,13 +3,12 @@ import type { ApiKey, Exchange, FaultRule, Awaited as RequestToAwait } from '../
 import type { StepHandle, StepOptions, StepResult } from '../runner/step.js';
 import { shortPauses } from './preload.js';
 import { secretsShown } from './secrets-shown.js';
-import { type Stage, type StageOptions, setStage } from './stage.js';
+import { ours, type Stage, type StageOptions, setStage } from './stage.js';
 
 /** With characters that JSON, URLs, HTML and the runner's commands escape. */
 export const parentKey = 'Qx7/Wm+4"Lk&9%Zs<2\\Vb~Ht{6}Jd?8=Pf^3#Ng';
 /** The id of the parent key, beyond 2^53: no digit may be lost, and no other number of a log looks like it. */
 const parentId = 9_007_199_254_740_993n;
-const exportedName = 'DATABASE_CONTROL_KEY';
 
 export type KeyStage = Awaited<ReturnType<typeof setKeyStage>>;
 
@@ -17,13 +16,18 @@ export type KeyStage = Awaited<ReturnType<typeof setKeyStage>>;
 type Leftovers = Record<'alive' | 'unnamed' | 'secretsShown' | 'othersRevoked', string[]>;
 export const noLeftovers: Leftovers = { alive: [], unnamed: [], secretsShown: [], othersRevoked: [] };
 
+type KeyStageOptions = Pick<
+  StageOptions,
+  'overSockets' | 'trip' | 'clockAheadMs' | 'dateAheadMs' | 'replicaFor' | 'replicasAuthenticate'
+>;
+
 /** A stage for `create-key` and its post step, with keys of others. */
-export async function setKeyStage(context: TestContext, options: Pick<StageOptions, 'overSockets' | 'trip'> = {}) {
+export async function setKeyStage(context: TestContext, options: KeyStageOptions = {}) {
   const stage = await setStage(context, { apiKey: parentKey, firstKeyId: parentId, ...options });
   const { service } = stage;
   const { plane } = service;
   const others = [...plane.aliveKeys(), plane.addKey('another tool')];
-  others.push(plane.addKey('shop-run9876543210-1-aaaaaaaaaa-aaaaaaaaaaaa'));
+  others.push(plane.addKey(`shop-run9876543210-1-${ours}-aaaaaaaaaaaa`));
   // Keys of nearly the same name appear as soon as the name is known.
   const addNear = ({ body }: Exchange) => {
     const { key_name: name } = JSON.parse(body) as { key_name: string };
@@ -32,7 +36,7 @@ export async function setKeyStage(context: TestContext, options: Pick<StageOptio
   };
   service.arrived({ endpoint: 'create-key' }).then(addNear, () => undefined);
   const startCreate = (inputs?: StepOptions['inputs'], more?: Omit<StepOptions, 'inputs'>) =>
-    stage.startMode('create-key', { 'export-env': exportedName, ...inputs }, { debug: true, ...more });
+    stage.startMode('create-key', inputs, { debug: true, ...more });
   /** The keys of the step's name, revoked ones too. */
   const made = () => keysOf(stage).filter((key) => !others.includes(key));
   const leftovers = (main: StepResult, post: StepResult): Leftovers => {
@@ -45,7 +49,7 @@ export async function setKeyStage(context: TestContext, options: Pick<StageOptio
     return {
       alive: alive.map(({ id }) => id),
       unnamed: alive.filter((key) => !isNamed(key)).map(({ id }) => id),
-      secretsShown: secretsShown([main, post], { ...known, variable: exportedName }, service.requests),
+      secretsShown: secretsShown([main, post], known, service.requests),
       othersRevoked: others.filter(({ id }) => !plane.isAlive(id)).map(({ name }) => name),
     };
   };
@@ -61,7 +65,7 @@ function keysOf({ service }: Stage): ApiKey[] {
   }
 }
 
-export interface JobPlan extends Pick<StageOptions, 'overSockets' | 'trip'> {
+export interface JobPlan extends KeyStageOptions {
   readonly inMain?: readonly FaultRule[];
   readonly inPost?: readonly FaultRule[];
   readonly duringMain?: (main: StepHandle, stage: KeyStage) => Promise<unknown>;
@@ -75,8 +79,9 @@ export interface JobPlan extends Pick<StageOptions, 'overSockets' | 'trip'> {
 export type FinishedJob = Awaited<ReturnType<typeof runJob>>;
 
 export async function runJob(context: TestContext, plan: JobPlan) {
-  const { overSockets = false } = plan;
-  const stage = await setKeyStage(context, { overSockets, trip: plan.trip });
+  const { overSockets = false, trip, clockAheadMs = 0, dateAheadMs = 0, replicaFor } = plan;
+  const ofReplicas = replicaFor && { replicaFor, replicasAuthenticate: true };
+  const stage = await setKeyStage(context, { overSockets, trip, clockAheadMs, dateAheadMs, ...ofReplicas });
   const { faults, plane, requests } = stage.service;
   for (const rule of plan.inMain ?? []) faults.add(rule);
   const step = stage.startCreate(plan.inputs, { ...(overSockets ? { nodeArgs: shortPauses } : {}), ...plan.options });

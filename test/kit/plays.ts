@@ -26,7 +26,7 @@ export const plays: Readonly<Record<string, Play>> = {
   'a list of keys': ({ runMode }) => runMode('list-keys'),
   'a sweep that finds no key of a run': ({ runMode }) => runMode('sweep-keys'),
   'a list of an unknown project': ({ runMode }) => runMode('list-operations', { 'project-id': 'of-nobody' }),
-  'a revocation of an unknown key': ({ runMode }) => runMode('revoke-key', { 'key-id': '77' }),
+  'a revocation of a key': ({ runMode, addNamed }) => runMode('revoke-key', { 'key-id': addNamed('old') }),
   'a new key with its post step': async ({ runMode, runPost }) => runPost(await runMode('create-key')),
 };
 

@@ -7,11 +7,11 @@ import { readSaved } from './saved-state.js';
 
 /**
  * Finds secrets, or pieces of them, in the streams, files and requests of the steps of one job. A secret may be only in the
- * masks and in the header that sends it, a minted key also in the output `key`, the variable of `export-env` and main's state.
+ * masks and in the header that sends it, a minted key also in the output `key` and main's state.
  */
 export function secretsShown(
   results: readonly StepResult[],
-  { minted, others, variable }: Record<'minted' | 'others', readonly string[]> & { readonly variable?: string },
+  { minted, others }: Record<'minted' | 'others', readonly string[]>,
   requests: readonly Pick<Exchange, 'n' | 'path' | 'body' | 'headers'>[] = [],
 ): string[] {
   const secrets = [...minted, ...others];
@@ -23,7 +23,6 @@ export function secretsShown(
   for (const path of main === undefined ? [] : filesIn(main.job.root)) {
     const text = readFileSync(path).toString('latin1');
     if (path === main?.files.output) places.push([path, changeEntry(text, 'key', hideMinted)]);
-    else if (path === main?.files.env) places.push([path, changeEntry(text, variable, hideMinted)]);
     else if (path === main?.files.state)
       places.push([path, changeEntry(text, 'key', (state) => withoutMinted(state, hideMinted))]);
     else places.push([path, text]);
@@ -96,7 +95,7 @@ function withoutMinted(state: string, hideMinted: (value: string) => string): st
   return seal + JSON.stringify(object);
 }
 
-function changeEntry(text: string, name: string | undefined, change: (value: string) => string): string {
+function changeEntry(text: string, name: string, change: (value: string) => string): string {
   return text.replace(/^(.+)<<(\S+)\r?\n(.*)\r?\n\2\r?$/gm, (entry, given: string, _: string, value: string) =>
     given === name ? change(value) : entry,
   );

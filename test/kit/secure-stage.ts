@@ -24,7 +24,7 @@ export async function setSecureStage(
 export function expectRevoked({ service }: Stage, main: StepResult, post: StepResult): void {
   expect(main.conclusion).toBe('success');
   expect(service.plane.aliveKeys().map(({ name }) => name)).toEqual(['console']);
-  expect(post.summary).toContain(`Key ${main.outputs['key-id']} was revoked`);
+  expect(post.summary).toMatch(new RegExp(`^### ✅ .*\\b${main.outputs['key-id']}\\b`));
   expect(warningsOf(post)).toEqual([]);
 }
 

@@ -18,7 +18,8 @@ export interface StageOptions extends ServedControlPlaneOptions {
   /** Over sockets: starts the processes of steps. Default: as Node does. */
   readonly startProcess?: NonNullable<StepOptions['spawn']> | undefined;
   readonly trip?: Trip | undefined;
-  readonly clockAheadMs?: number;
+  /** A function tells it for each process. */
+  readonly clockAheadMs?: number | (() => number);
   /** Virtual: decides which of two timers at the same time is first. */
   readonly timers?: () => number;
   /** All steps run in the folders of one job. Folders for each of hundreds of steps would take longer than the steps. */
@@ -73,7 +74,9 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
       };
       // Each process draws numbers of its own, so that no two steps make the same name of a key.
       const random = seededRandom((options.seed ?? 1) + spawned++);
-      return spawnVirtual(child, part, { clock, exchange: ownExchange ?? toService, runs, random, clockAheadMs });
+      const ahead = typeof clockAheadMs === 'function' ? clockAheadMs() : clockAheadMs;
+      const exchange = ownExchange ?? toService;
+      return spawnVirtual(child, part, { clock, exchange, runs, random, clockAheadMs: ahead });
     });
   onTestFinished(() => service.close());
   const own = new Job();

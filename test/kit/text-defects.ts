@@ -36,7 +36,7 @@ export function textDefects(result: StepResult): string[] {
   return [...found, ...summaryDefects(summary)];
 }
 
-const ownWords = /^(?:[\p{L}\d\s.,:;()?'+-]|✅|❌|⏳|🧹|📌|🚫|⚠️|&nbsp;|“”)*$/u;
+const ownWords = /^(?:[\p{L}\d\s.,:;()?'+-]|✅|❌|❓|⏳|🧹|📌|🚫|⚠️|&nbsp;|“”)*$/u;
 /** GitHub makes a picture, an issue or a commit of these. */
 const shortcut = /:[\w+-]+:|\b[A-Za-z]+-\d|\b(?=[a-f]*\d)[\da-f]{7,}\b/;
 /** At most one timeline. Each of its lines is our own. */

@@ -71,7 +71,6 @@ function createToolkit(env: ChildOptions['env'], print: (text: string) => void):
     debug: env['RUNNER_DEBUG'] === '1' ? visible('debug') : () => undefined,
     output: (name, value) => pair('GITHUB_OUTPUT', 'set-output', name, value),
     state: (name, value) => pair('GITHUB_STATE', 'save-state', name, value),
-    variable: (name, value) => pair('GITHUB_ENV', 'set-env', name, value),
     summary: async (markdown) => write('GITHUB_STEP_SUMMARY', `${markdown}\n`),
   };
 }

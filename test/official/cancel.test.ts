@@ -30,7 +30,7 @@ test.concurrent('a cancel of the job ends a wait as cancelled, and post revokes 
   expect(job.steps['wait']?.log.match(/It got SIG\w+/g)).toEqual(['It got SIGINT']);
   expect(job.steps['next']?.conclusion).toBe('skipped');
   expect(job.steps['late']?.log).toContain('It is cancelled.');
-  expect(job.steps['Post mint']?.log).toMatch(/Key 2 was revoked/);
+  expect(job.steps['Post mint']?.log).toMatch(/Revoked 2 \(/);
   expect(service.plane.isAlive('2')).toBe(false);
 });
 
@@ -58,7 +58,7 @@ test.concurrent('if main is killed after it saved its key, the step fails and po
 
   expect(job.conclusion).toBe('failed');
   expect(job.steps['mint']?.conclusion).toBe('failed');
-  expect(job.steps['Post mint']?.log).toMatch(/Key 2 was revoked/);
+  expect(job.steps['Post mint']?.log).toMatch(/Revoked 2 \(/);
   expect(service.plane.key('2')?.revokedAt).toBeDefined();
 });
 

@@ -201,10 +201,11 @@ example(
     const job = await run(...place, { files: { 'migrate.sh': script('migrate') } });
 
     expect(job.conclusion).toBe('succeeded');
-    expect(story()).toEqual(['create-key, key 1', 'migrate, key 2', 'revoke-key, key 2']);
+    // The key revokes itself, and gets DELETEs until one gets 401.
+    expect([...new Set(story())]).toEqual(['create-key, key 1', 'migrate, key 2', 'revoke-key, key 2']);
     expect(service.plane.aliveKeys().map(({ id }) => id)).toEqual(['1']);
     expect(job.steps['mint']?.summary).toMatch(/^### ✅ create-key: Created key 2 \(shop-run19512345678-1-\S+\)/);
-    expect(job.steps['Post mint']?.summary).toMatch(/^### ✅ create-key: Key 2 was revoked/);
+    expect(job.steps['Post mint']?.summary).toMatch(/^### ✅ create-key: Revoked 2 \(/);
     expect(job.steps['Run ./migrate.sh']?.log).toContain('It runs with <***>.');
     for (const secret of [service.apiKey, service.plane.key('2')?.key ?? '']) expect(job.sent).not.toContain(secret);
   },
@@ -217,7 +218,7 @@ example('key-for-one-job.yml', 'migrate', 'revokes its key even if the script fa
 
   expect(job.conclusion).toBe('failed');
   expect(job.steps['Run ./migrate.sh']?.errors).toEqual([exitCode3]);
-  expect(story()).toEqual(['create-key, key 1', 'revoke-key, key 2']);
+  expect([...new Set(story())]).toEqual(['create-key, key 1', 'revoke-key, key 2']);
   expect(job.steps['Post mint']).toMatchObject({ conclusion: 'succeeded', errors: [], warnings: [] });
   expect(service.plane.isAlive('2')).toBe(false);
 });
@@ -315,7 +316,7 @@ example('clean-up-keys.yml', 'sweep', 'revokes only the keys of runs that are ov
     nameIn('8'),
     nameIn('7', '7654321'),
     'shop of the console',
-  ].map((name) => service.plane.addKeyOfAge(name, 7_200_000));
+  ].map((name) => service.plane.addKeyOfAge(name, 2 * 86_400_000));
 
   const job = await run(...place, { apiUrl: api.url });
 

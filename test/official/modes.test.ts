@@ -74,7 +74,7 @@ test.concurrent('each mode succeeds if its result is confirmed, and later steps 
   expect(job.steps['wait']?.log).toContain(`${id}]: finished`);
   // Only what made a key has something to do when the job ends.
   expect(job.steps['Post mint']).toMatchObject({ conclusion: 'succeeded', errors: [], warnings: [] });
-  expect(job.steps['Post mint']?.log).toMatch(/^Post job cleanup\.\nKey 3 was revoked/);
+  expect(job.steps['Post mint']?.log).toMatch(/^Post job cleanup\.\nRevoked 3 \(/);
   for (const idle of ['projects', 'operations', 'wait', 'keys', 'revoke', 'sweep']) {
     expect(job.steps[`Post ${idle}`], idle).toMatchObject({ log: 'Post job cleanup.\n', summary: '' });
   }

@@ -31,7 +31,7 @@ test.concurrent.for([
 
   expect(job.conclusion).toBe('succeeded');
   expect(job.steps['keys']).toMatchObject({ conclusion: 'succeeded', errors: [] });
-  expect(job.log).toContain('Key 2 was revoked');
+  expect(job.log).toContain('Revoked 2 (');
   expect(Object.values(job.steps).flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
   expect(service.plane.isAlive('2')).toBe(false);
   expect(elsewhere.requests).toEqual([]);
@@ -54,7 +54,7 @@ test.concurrent.for([
   },
 );
 
-test.concurrent('the post steps of a job run in reverse order, and each uses the key that it revokes', async (context) => {
+test.concurrent('the post steps of a job run in reverse order, and each uses and revokes its own key', async (context) => {
   const { service, run } = await setStage(context);
   const steps = ['first', 'second', 'third'];
 
@@ -63,11 +63,13 @@ test.concurrent('the post steps of a job run in reverse order, and each uses the
   expect(job.conclusion).toBe('succeeded');
   for (const [index, id] of steps.entries()) {
     expect(job.steps[`Post ${id}`]).toMatchObject({ conclusion: 'succeeded', errors: [], warnings: [] });
-    expect(job.steps[`Post ${id}`]?.log).toContain(`Key ${index + 2} was revoked`);
-    expect(job.steps[`Post ${id}`]?.summary).toContain(`Key ${index + 2} was revoked`);
+    expect(job.steps[`Post ${id}`]?.log).toContain(`Revoked ${index + 2} (`);
+    expect(job.steps[`Post ${id}`]?.summary).toContain(`Revoked ${index + 2} (`);
   }
   const revoked = service.requests.filter(({ endpoint }) => endpoint === 'revoke-key');
-  expect(revoked.map(({ path, keyId }) => [path, keyId])).toEqual(
+  // Each key gets DELETEs until one gets 401.
+  const paths = revoked.map(({ path, keyId }) => [path, keyId]);
+  expect(paths.filter(([path], n) => path !== paths[n - 1]?.[0])).toEqual(
     ['4', '3', '2'].map((id) => [`/v2/api_keys/${id}`, id]),
   );
   expect(service.plane.aliveKeys().map(({ name }) => name)).toEqual(['console']);

@@ -57,7 +57,7 @@ test.concurrent('post uses the state of its own step, not a state that another s
   expect(thief.requests).toEqual([]);
   expect(job.steps['Post projects']).toMatchObject({ conclusion: 'succeeded', log: 'Post job cleanup.\n' });
   expect(job.steps['Post bad']).toMatchObject({ conclusion: 'succeeded', log: 'Post job cleanup.\n' });
-  expect(job.steps['Post mint']?.log).toMatch(/Key 2 was revoked/);
+  expect(job.steps['Post mint']?.log).toMatch(/Revoked 2 \(/);
   expect(service.plane.isAlive('2')).toBe(false);
 });
 
@@ -81,7 +81,7 @@ test.concurrent('post sends nothing for a forged state without a minted key', as
   const job = await run({
     steps: [
       act('mint', 'create-key'),
-      forge('state.baseUrl = process.env.THIEF; state.minted = undefined; state.openCreates = 1'),
+      forge('state.baseUrl = process.env.THIEF; state.minted = undefined; state.lostCreates = 1'),
       victim,
     ],
   });

@@ -26,7 +26,6 @@ test.concurrent('main and post write the parent key to no file and no stream', a
   });
   expect(job.main.outputs['key-id']).toBe(job.made()[0]?.id);
   expect(job.main.outputs['key']).toBe(secret);
-  expect(job.main.env).toEqual({ DATABASE_CONTROL_KEY: secret });
   expect(job.main.log + job.post.log).not.toContain(secret);
   // Post masks the minted key and its four encodings, and the parent key, before it prints anything.
   expect(job.post.stdout).toMatch(/^(::add-mask::.*\n){6}/);
@@ -39,8 +38,6 @@ test.concurrent('if main saved the key name but could not save the key, post fin
   expect(job.main.conclusion).toBe('failure');
   expect(job.main.outputs['key'] ?? '').toBe('');
   expect(errorOf(job.main)).toMatch(/ENOSPC/);
-  // The seal of the state that could not be saved is masked, too.
-  expect(job.main.masks.filter((mask) => /^[0-9a-f]{64}$/.test(mask))).toHaveLength(2);
   expectRevoked(job);
 });
 
@@ -68,18 +65,16 @@ test.concurrent.for([
   const { 'key-id': id, 'key-name': name } = job.main.outputs;
   const messages = onFailure === 'warn' ? warningsOf(job.post) : [errorOf(job.post)];
   expect(messages).toEqual([expect.stringMatching(said)]);
-  expect(messages[0]).toContain(`that key ${id} (${name}) was revoked`);
+  expect(messages[0]).toContain(`key ${id} (${name})`);
   expect(job.post.exitCode).toBe(onFailure === 'warn' ? 0 : 1);
   expect(job.left.secretsShown).toEqual([]);
 });
 
-const revokedThen = /^The key was revoked, but then the post step failed: defect after the summary\.$/;
-test.concurrent.for([
-  ['the report of the result is interrupted', /defect at the end/],
-  ['a timer throws after each summary', revokedThen],
-] as const)('post only warns if it has revoked the key and then %s', async ([defect, warning], context) => {
-  const job = await run(context, { inputs: { 'on-revoke-failure': 'fail' }, post: withDefect(defect) });
-  expect(job.post.annotations).toMatchObject([{ kind: 'warning', message: expect.stringMatching(warning) }]);
+test.concurrent('post only warns if it has revoked the key and then a timer throws', async (context) => {
+  const post = withDefect('a timer throws after each summary');
+  const job = await run(context, { inputs: { 'on-revoke-failure': 'fail' }, post });
+  const message = expect.stringMatching(/defect after the summary/);
+  expect(job.post.annotations).toMatchObject([{ kind: 'warning', message }]);
   expect(job.post).toMatchObject({ conclusion: 'success', exitCode: 0 });
   expect(job.left.alive).toEqual([]);
 });

@@ -63,6 +63,6 @@ test.concurrent('while the name server does not respond, post ends in time and w
   expect(main.conclusion).toBe('success');
   expect(post).toMatchObject({ conclusion: 'success', overran: false });
   expect(stage.service.plane.isAlive(main.outputs['key-id'] ?? '')).toBe(true);
-  const message = `key ${main.outputs['key-id']} .*the post step timed out`;
+  const message = `key ${main.outputs['key-id']} .*is revoked`;
   expect(warningsOf(post)).toEqual([expect.stringMatching(message)]);
 });

@@ -1,6 +1,7 @@
 import type { ApiKey, Operation } from '../../control-plane/index.js';
-import type { ProcessRecord, StepRecord } from './record.js';
-import { creationOf, isAbsence, startOf } from './truth.js';
+import { ownRun } from './plan.js';
+import type { ProcessRecord, Run, SentRequest, StepRecord } from './record.js';
+import { creationOf, startOf } from './truth.js';
 
 /**
  * All that the contract excuses, although the truth is another. Nothing else is: a list that shows something late is no excuse.
@@ -18,39 +19,23 @@ export const excuses = {
   goesOnBeyondLimit: ({ plan: { expects }, main }: StepRecord) =>
     'limit' in expects && expects.limit > 0 && Number(main.output('count')) >= expects.limit,
 
-  /** Section 5: A 404 counts after a DELETE that got a 5xx or no response. In post, a young key must stay absent for 10 s. */
-  isThoughtGone: (process: ProcessRecord, key: ApiKey) => {
-    const deletes = process.deletesOf(key.id);
-    const lost = deletes.findIndex(({ response, status, isPage, mayHaveTakenEffect }) =>
-      response === undefined ? mayHaveTakenEffect : status >= 500 || isPage,
+  /** Section 5: The service itself says that an old key is gone, in the ways that the contract names. */
+  isCalledGone: ({ sent, deletesOf }: ProcessRecord, key: ApiKey, parent: string | undefined) => {
+    const isLate = ({ endedAt = 0 }: SentRequest) => endedAt - creationOf(key) >= 10_000;
+    const rejections = sent.filter(
+      (one) => one.authorization === `Bearer ${key.key}` && one.status === 401 && !one.isPage && isLate(one),
     );
-    const absent = deletes.slice(lost + 1).filter(({ status, isPage }) => status === 404 && !isPage);
-    return lost >= 0 && absent.length > 0 && isSettled(process, key);
+    const isGone = (one: SentRequest) =>
+      one.authorization === parent && one.status === 404 && !one.isPage && isLate(one);
+    const isConfirmed = deletesOf(key.id).some((one) => (one.status >= 200 && one.status < 300) || isGone(one));
+    const [first, last] = [rejections[0]?.at ?? 0, rejections.at(-1)?.endedAt ?? 0];
+    return rejections.length > 0 && (isConfirmed || (parent === undefined && last - first >= 10_000));
   },
 
-  /** Section 5: The minted key itself gets 401, and post has no parent key to look into the list. Of a young key, for 10 s. */
-  rejectsItself: (post: ProcessRecord, key: ApiKey) =>
-    post.sent.some(({ authorization, status }) => authorization === `Bearer ${key.key}` && status === 401) &&
-    isSettled(post, key),
-
-  /** Section 5: Only post looks again after 10 s. For other steps a list without a key, however young that is, shows that it is gone. */
-  isUnlisted: ({ startedAt }: ProcessRecord, key: ApiKey, lagMs: number) =>
-    creationOf(key) > Math.max(0, startedAt - lagMs),
-
-  /** Section 5: The 10 s of a young key begin when the lists no longer show it. Post may then have no time left for them. */
-  isShownLate: ({ sent, startedAt, endedAt: end }: ProcessRecord, key: ApiKey, marginMs: number) =>
-    end - startedAt >= 20_000 - 1 &&
-    sent.some((one) => one.keyList === 'whole' && !isAbsence(one, key) && end - (one.endedAt ?? 0) < 10_000 + marginMs),
+  /** Section 5: GitHub says that it does not know a run which goes on. Keys older than a day are revoked, younger ones left. */
+  isRunDenied: ({ plan: { runs } }: Run, runId = '') =>
+    runs.get(runId)?.first === 'gone' || runs.get(ownRun)?.hiddenAfter !== undefined,
 
   /** Section 3: The runner kills a post that is cancelled too late; a sweep finds what it left. */
   wasKilled: ({ exit }: ProcessRecord) => exit === 'killed' || exit === 'hung',
 };
-
-/** Absence counts only if it is still so 10 s after it was first seen, for a key that is young when post begins. */
-function isSettled({ part, startedAt, sent }: ProcessRecord, key: ApiKey): boolean {
-  if (part === 'main' || startedAt - creationOf(key) >= 60_000) return true;
-  const absences = sent.filter((one) => isAbsence(one, key));
-  // A response shows what was true between its request and its arrival.
-  const lastAskedAt = Math.max(...absences.map(({ at }) => at));
-  return lastAskedAt - Math.min(...absences.map(({ endedAt = 0 }) => endedAt)) >= 10_000 - 1;
-}

@@ -76,3 +76,55 @@ function isRejected({ sent }: ProcessRecord): boolean {
     return streak.length >= limits.rejections && ms >= limits.rejectionsMs;
   });
 }
+
+/** A key in the eyes of post. Times are milliseconds of the run. */
+export interface KeyOfPost {
+  readonly createdAt: number;
+  readonly revokedAt: number;
+  /** When post began. */
+  readonly beganAt: number;
+  /** When the last trouble of post was over. */
+  readonly troublesEnd: number;
+  /** Copies do not know a new key for so long, and still accept and list a revoked one. */
+  readonly unknownMs: number;
+  readonly acceptedMs: number;
+  readonly tripMs: number;
+}
+
+/**
+ * Post may raise no alarm about a key if it could prove its end in time. The key is 0 to 13 s old, copies lag by 8 s, and what
+ * troubles post is over early enough. A key is old after 10 s; a `Date` has no milliseconds, so it may seem younger by a second.
+ */
+export const oldMs = 11_000;
+const post = { longestPauseMs: 2_100, absenceMs: 10_000, mintedMs: 19_500, straysMs: 18_000 };
+
+/** Between two questions: a pause, and the requests with both keys. */
+const pauseOf = ({ tripMs }: KeyOfPost) => post.longestPauseMs + 4 * tripMs;
+
+/** By then a DELETE has reached a copy that knows the key. */
+function deletionOf(key: KeyOfPost): number {
+  const { createdAt, revokedAt, beganAt, troublesEnd, unknownMs } = key;
+  return Math.min(Math.max(beganAt, createdAt + unknownMs, troublesEnd) + pauseOf(key), revokedAt);
+}
+
+/** `isConfirmed`: a DELETE had a 2xx, or the parent key can ask. Otherwise the key must get 401 for 10 s. */
+export function isProvableInPost(key: KeyOfPost, isConfirmed: boolean): boolean {
+  const { createdAt, acceptedMs, troublesEnd, beganAt } = key;
+  const rejectedFrom = Math.max(deletionOf(key) + acceptedMs, createdAt + oldMs, beganAt, troublesEnd);
+  const rest = isConfirmed ? 0 : post.absenceMs + pauseOf(key);
+  return rejectedFrom + pauseOf(key) + rest <= beganAt + post.mintedMs;
+}
+
+/** `isSaid`: the response to a DELETE says that the key is revoked. Otherwise lists must lack it for 10 s. */
+export function isStrayProvable(key: KeyOfPost, isSaid: boolean): boolean {
+  const { acceptedMs, troublesEnd, beganAt } = key;
+  const deletedAt = Math.max(deletionOf(key), beganAt, troublesEnd) + pauseOf(key);
+  const rest = isSaid ? 0 : acceptedMs + post.absenceMs + pauseOf(key);
+  return deletedAt + rest <= beganAt + post.straysMs;
+}
+
+/** Whether post can find the key of a lost create before it stops to look. */
+export function isFoundInPost(key: KeyOfPost): boolean {
+  const { createdAt, beganAt, troublesEnd, unknownMs } = key;
+  return Math.max(beganAt, createdAt + unknownMs, troublesEnd) + pauseOf(key) <= beganAt + post.straysMs;
+}

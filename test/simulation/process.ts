@@ -116,7 +116,7 @@ function takeResultFile(record: ProcessRecord): string | undefined {
 
 type Told = Omit<Message, 'at'>;
 
-function createToolkit(inputs: StepPlan['inputs'], tell: (message: Told) => void): Toolkit {
+export function createToolkit(inputs: StepPlan['inputs'], tell: (message: Told) => void): Toolkit {
   const print = (kind: MessageKind) => (text: string) => tell({ kind, name: '', text });
   const write = (kind: MessageKind) => (name: string, text: string) => tell({ kind, name, text });
   return {
@@ -129,7 +129,6 @@ function createToolkit(inputs: StepPlan['inputs'], tell: (message: Told) => void
     debug: print('debug'),
     output: write('output'),
     state: write('state'),
-    variable: write('variable'),
     summary: async (text) => tell({ kind: 'summary', name: '', text }),
   };
 }

@@ -75,7 +75,7 @@ export function sentRequest(n: number, at: number, { method, url, headers, body 
     },
     /** The service itself rejects the request, and has not carried it out. An HTML page does not come from the service. */
     get isRejection(): boolean {
-      return this.status >= 400 && this.status < 500 && this.status !== 408 && this.status !== 425 && !this.isPage;
+      return this.status >= 400 && this.status < 500 && this.status !== 408 && this.status !== 409 && !this.isPage;
     },
     get isPage(): boolean {
       const { body = '', headers = {} } = this.response ?? {};
@@ -150,14 +150,9 @@ export function processRecord(part: 'main' | 'post', startedAt: number) {
     get status(): string {
       return this.output('status') ?? 'none';
     },
-    /** Not counting one on clocks, which says nothing about the result. */
-    get hasWarning(): boolean {
-      return this.texts('warning').some((text) => !/\bclocks?\b/.test(text));
-    },
-    /** Each warning or error that says that a key may be alive. */
+    /** Each warning or error of post says that a key may be alive, but one about the summary. */
     get alarms(): string[] {
-      const alarm = /Could not confirm|may still exist|Could not check whether a key still exists/;
-      return this.texts('warning', 'error').filter((text) => alarm.test(text));
+      return this.texts('warning', 'error').filter((text) => !text.includes('summary'));
     },
     /** Whether nothing kept the process from its own end and its messages. */
     get endedByItself(): boolean {
@@ -191,6 +186,16 @@ export function stepRecord(plan: StepPlan, main: ProcessRecord, state: string, s
     },
     /** The header with the key that main was given. */
     parent: `Bearer ${plan.inputs['api-key'] ?? plan.environment['CTL_API_KEY']}`,
+    /** The same, if post has that key, too. */
+    get parentInPost(): string | undefined {
+      const { inputs, environment } = plan.post;
+      const given = [inputs['api-key'], environment['CTL_API_KEY']].map((key) => `Bearer ${key}`);
+      return given.find((key) => key === this.parent);
+    },
+    /** The keys that the state holds: main has received them. */
+    get minted(): ApiKey[] {
+      return this.keys.filter(({ id, key }) => state.includes(key) && state.includes(`"${id}"`));
+    },
     deadline: plan.timeoutMs === 0 ? Number.POSITIVE_INFINITY : main.startedAt + plan.timeoutMs,
     get keys(): ApiKey[] {
       const creates = main.sent.filter(({ method, body }) => method === 'POST' && body !== '');

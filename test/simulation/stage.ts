@@ -10,8 +10,6 @@ import type { Outage } from './plan.js';
 import { type SentRequest, sentRequest } from './record.js';
 
 export const epoch = Date.UTC(2024, 0, 1, 12);
-/** Each key that gets the id of another has it. */
-export const nameOfReused = 'of another tool';
 
 export type Stage = ReturnType<typeof createStage>;
 
@@ -39,7 +37,6 @@ export function createStage(
   const parents = new Map<string, string>();
   let bucket: TokenBucket | undefined;
   const revokedByOthers = new Set<string>();
-  const former = new Map<string, ApiKey>();
   let requests = 0;
 
   function revokeAsAnother(id: string): void {
@@ -125,8 +122,6 @@ export function createStage(
     lags: { operations: slowest('operationsBehindMs'), keys: slowest('keysBehindMs') },
     /** Also those whose project was removed, but not those of the invented past. */
     operations: operations as readonly Operation[],
-    /** Keys whose id the service gave to another. */
-    former: former as ReadonlyMap<string, ApiKey>,
     get now() {
       return clock.now();
     },
@@ -145,23 +140,16 @@ export function createStage(
       bucket = new TokenBucket(limiter, clock);
     },
     sleep,
-    /** Every key that ever was, in order of creation. A key that got the id of another is not one of them. */
+    /** Every key that ever was, in order of creation. */
     keys: () => {
       const keys: ApiKey[] = [];
       for (let id = BigInt(service.firstKeyId ?? 1); ; id++) {
-        const key = former.get(String(id)) ?? plane.key(String(id));
+        const key = plane.key(String(id));
         if (key === undefined) return keys;
         keys.push(key);
       }
     },
     revokeAsAnother,
-    reuseId: (id: string) => {
-      const key = plane.key(id);
-      if (key === undefined || !plane.isAlive(id) || former.has(id)) return;
-      revokeAsAnother(id);
-      former.set(id, key);
-      plane.reuseId(id, nameOfReused);
-    },
     /** Known as soon as the request has arrived. */
     faultOf: (sent: SentRequest) => sent.fault ?? arrivalOf(sent)?.fault,
     connect: (ofProcess: VirtualClock, { onRequest, onEnd }: Listener): SendRequest => {

@@ -8,7 +8,7 @@ import { epoch } from './stage.js';
 // Facts of a run as the service knows them, and promises of the contract. Times are milliseconds of the run.
 
 export const postTimeout = 20_000;
-export const maxAmbiguousCreates = 5;
+export const maxAmbiguousCreates = 3;
 export const maxAttempts = 5;
 /** A wait with `timeout: 0` repeats its requests so long. */
 export const pollsOnceFor = 60_000;
@@ -61,14 +61,6 @@ export function readsOf({ sent, endedAt: end }: ProcessRecord, projectId: string
   });
 }
 
-/** Whether the service says that there is no such key. */
-export function isAbsence(sent: SentRequest, { id, key }: ApiKey): boolean {
-  const { status, deletedId, authorization } = sent;
-  if (sent.isPage) return false;
-  if (sent.keyList === 'whole') return !sent.response?.body.includes(`"id":${id},`);
-  return (deletedId === id && status === 404) || (authorization === `Bearer ${key}` && status === 401);
-}
-
 /** Dates lose some digits of a millisecond. */
 function timeOf(date: number): number {
   return Math.round((date - epoch) * 100) / 100;
@@ -87,7 +79,7 @@ export function isAliveAt(key: ApiKey, time: number): boolean {
 }
 
 /** A 404 of GitHub proves that a run is gone only if the key is older than this. */
-const hour = 3_600_000;
+export const day = 86_400_000;
 
 export const fingerprintOf = (repositoryId: string) => repositoryFingerprint('https://github.com', repositoryId);
 export const ownFingerprint = fingerprintOf('5');
@@ -108,7 +100,7 @@ export function isOver(run: Run, key: ApiKey): 'yes' | 'no' | 'unknown' {
   const made = parseKeyName(key.name)?.run;
   const state = run.plan.runs.get(made?.id ?? '')?.state;
   if (made === undefined || state === undefined) return 'no';
-  const isOld = run.steps.every(({ main }) => main.startedAt - creationOf(key) > hour);
+  const isOld = run.steps.every(({ main }) => main.startedAt - creationOf(key) > day);
   if (state === 'gone') return isOld ? 'yes' : 'no';
   const { attempt = 0, isCompleted } = state;
   if (attempt < made.attempt) return 'unknown';

@@ -46,16 +46,16 @@ const requestTo = (address: string) =>
   baseUrlProblem(address) ?? createRequest({ ...request, path: '' }, { ...connection, baseUrl: new URL(address) });
 
 /** A sweep whose deadline came before all of its DELETEs. */
-function reportSweep(keys: string) {
+function reportSweep(letters: string) {
   const run = { id: '7', attempt: 1, fingerprint: '' };
-  const ids = Array.from(keys, (_, n) => String(n));
-  const key = (id: string) => ({ id, name: 'shop', createdAt: 0, record: {} });
+  const ids = Array.from(letters, (_, n) => String(n));
+  const key = (id: string) => ({ id, name: 'shop', createdAt: 0, isRevoked: false, record: {} });
   const decisions = ids.map((id) => ({ key: key(id), run, isKept: false, isOver: true, age: 0, reason: '' }));
   const failure = new DeadlineExceeded();
-  const revocations = ids.map((id) => ({ id, outcome: 'failed', isConfirmed: false, failure }) as const);
+  const keys = ids.map((id) => ({ id, label: id, fate: 'unknown', failure }) as const);
   const others = { ofOtherRepositories: 0, notOurs: 0 };
-  const settings = { run, olderThan: 0, dryRun: false, repository: '', githubToken: '' };
-  const result = { decisions, revocations, others, failures: [] };
+  const settings = { run, olderThan: 0, dryRun: false, failOnMatch: true, repository: '', githubToken: '' };
+  const result = { decisions, revocation: { keys, end: failure }, others, failures: [] };
   return sweepKeysReport(result, settings, { timeout: 1, nowMs: 0 });
 }
 

@@ -13,7 +13,7 @@ const json = (body: unknown, headers = {}) => ({ status: 200, headers, body: JSO
 const ofRunner = { GITHUB_RUN_ID: '1', GITHUB_RUN_ATTEMPT: '1', GITHUB_REPOSITORY: 'o/r' };
 const job = new Job();
 afterAll(() => job.dispose());
-const environment = { ...ofRunner, RUNNER_TEMP: job.temp, GITHUB_OUTPUT: 'x', GITHUB_STATE: 'x', GITHUB_ENV: 'x' };
+const environment = { ...ofRunner, RUNNER_TEMP: job.temp, GITHUB_OUTPUT: 'x', GITHUB_STATE: 'x' };
 
 async function run(exchange: Exchange, inputs: Record<string, string>, crash?: 'at once' | 'in its summary') {
   const access = { 'api-key': 'long-enough', 'base-url': 'https://a.test/v2' };
@@ -33,7 +33,7 @@ async function run(exchange: Exchange, inputs: Record<string, string>, crash?: '
       isReported ||= crash === 'in its summary';
     },
     state: (_, value) => note('state')(value),
-    ...{ mask: note('mask'), variable: note('variable'), error: note('error'), info: note('log'), notice: note('log') },
+    ...{ mask: note('mask'), error: note('error'), info: note('log'), notice: note('log') },
     ...{ warning: note('log'), debug: () => undefined },
   };
   const noted: Exchange = (request, onCancel) => {
@@ -79,17 +79,17 @@ test('create-key saves the key name before its request, masks and saves the key 
     ['true', 'run'],
     ['false', 'kept', 'state nothing-to-revoke'],
   ]) {
-    const inputs = { mode: 'create-key', 'export-env': 'DB_API_KEY', 'revoke-in-post': revoke ?? '' };
+    const inputs = { mode: 'create-key', 'revoke-in-post': revoke ?? '' };
     const { done } = await run(async () => json({ id: 7, key: 'a-minted-key' }), inputs);
     const [first, second] = done.flatMap((event) => /^state ([0-9a-f]{64})\{/.exec(event)?.[1] ?? []);
     const state = (seal = '', secret = '') =>
-      expect.stringMatching(`^state ${seal}\\{.*"name":"r-${word}1-1-.*${secret}.*"revoke":true\\}$`);
+      expect.stringMatching(`^state ${seal}\\{.*"name":"r-${word}1-1-.*${secret}.*"revoke":true,.*\\}$`);
     expect(done).toEqual([
       ...['mask long-enough', 'state nothing-to-revoke', `mask ${first}`, state(first), 'request POST'],
       ...['a-minted-key', ...maskedForms('a-minted-key')].map((form) => `mask ${form}`),
       ...[`mask ${second}`, state(second, 'a-minted-key')],
       ...['duration-ms', 'key', 'key-id', 'key-name'].map((name) => `output ${name}`),
-      ...['variable DB_API_KEY', expect.stringMatching(/^log /), expect.stringMatching(/^summary /)],
+      ...[expect.stringMatching(/^log /), expect.stringMatching(/^summary /)],
       ...['output status', ...last],
     ]);
   }

@@ -1,42 +1,53 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
-import type { RevocationResult } from '../../keys/revocation.js';
 import { printJson } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
-import { groupByOutcome, revocationFailure, revocationOutputs } from '../keys-report.js';
+import { joinFirst } from '../../text/sentences.js';
+import { idsOf, revocationFailure, revocationOutputs, withFate } from '../keys-report.js';
 import type { Report } from '../mode.js';
-import type { RevokeKeySettings } from './revoke-key.js';
+import type { RevokeKeyResult } from './revoke-key.js';
+import type { RevokeKeySettings } from './settings.js';
 
-export const revokeKeyReport: Report<readonly RevocationResult[], RevokeKeySettings> = (results, settings, facts) => {
-  const { revoked, gone, failed } = groupByOutcome(results);
-  const failure = revocationFailure(results, facts.timeout);
-  const status = failure?.status ?? (revoked.length > 0 ? 'revoked' : 'gone');
-  const counts = [`${revoked.length} revoked`, `${gone.length} ${notFound}`, `${failed.length} not revoked`];
-  const shares = counts.filter((count) => !count.startsWith('0 ')).join(', ');
-  const notice =
-    'name' in settings
-      ? `No key has exactly the name ${sanitizeLine(settings.name, 80)}. The key was revoked before, or never existed.`
-      : 'key-id is an empty list: nothing was revoked.';
+const labels = { revoked: '✅ revoked', 'not-found': '❓ not found', unknown: '❌ not confirmed' };
+
+export const revokeKeyReport: Report<RevokeKeyResult, RevokeKeySettings> = (result, settings, { timeout }) => {
+  const { keys } = result;
+  const failure = revocationFailure(result, timeout);
+  const revoked = idsOf(withFate(keys, 'revoked'));
+  const missing = withFate(keys, 'not-found');
+  const unknown = withFate(keys, 'unknown');
+  const isMissing = missing.length > 0 || keys.length === 0;
+  const isError = isMissing && !settings.ignoreNotFound;
+  const usual = isError || revoked.length === 0 ? 'not-found' : 'revoked';
+  const status = failure?.status ?? usual;
+  const names = joinFirst(missing.map(({ label }) => sanitizeLine(label, 80)));
+  const input = 'name' in settings.target ? 'key-name' : 'key-id';
+  const notFound =
+    keys.length === 0
+      ? 'key-id is an empty list, so nothing was revoked.'
+      : `Found no key with ${input} ${names}. Check it for a typo. The key may also belong to another account, or was revoked before.`;
+  const advice = 'If that is expected, set ignore-not-found: true.';
+  const counts = [`${revoked.length} revoked`, `${missing.length} not found`, `${unknown.length} not confirmed`];
+  const error = failure === undefined ? (isError ? `${notFound} ${advice}` : undefined) : failure.error;
   return {
     status,
-    succeeded: failure === undefined,
-    headline: shares === '' ? 'No key to revoke' : `${status === 'cancelled' ? 'Cancelled: ' : ''}${shares}`,
-    error: failure?.error,
-    notice: results.length === 0 ? notice : undefined,
-    outputs: revocationOutputs(revoked, failed),
+    succeeded: failure === undefined && !isError,
+    headline: `${status === 'cancelled' ? 'Cancelled: ' : ''}${counts.filter((text) => !text.startsWith('0 ')).join(', ') || 'No key to revoke'}`,
+    error,
+    notice: error === undefined && isMissing && failure === undefined ? notFound : undefined,
+    outputs: revocationOutputs(revoked, idsOf(unknown)),
     result: [
       printJson({
         mode: 'revoke-key',
         status,
         count: revoked.length,
         revoked_key_ids: revoked,
-        gone_key_ids: gone,
-        kept_key_ids: failed,
+        not_found: missing.map(({ label }) => label),
+        kept_key_ids: idsOf(unknown),
       }),
     ],
-    details: truncatedTable(['Result', 'Key'], results, ({ id, outcome }) => [outcomeLabels[outcome], codeHtml(id)]),
+    details: truncatedTable(['Result', 'Key'], keys, ({ label, fate }) => [
+      labels[fate],
+      codeHtml(sanitizeLine(label, 80)),
+    ]),
   };
 };
-
-/** A 404 for an id, or a list without the id, does not tell which of these two is true. */
-const notFound = 'revoked before, or never existed';
-const outcomeLabels = { revoked: '✅ revoked', 'already-gone': `✅ ${notFound}`, failed: '❌ not revoked' };

@@ -1,26 +1,27 @@
-import type { ControlApi } from '../../api/control-api.js';
-import type { Key } from '../../api/keys.js';
+import type { KeyList } from '../../api/keys.js';
 import { UserError } from '../../http/errors.js';
-import { type Send, withRetries } from '../../http/retry.js';
-import { revokeEach } from '../../keys/revocation.js';
+import { usualPatience, withRetries } from '../../http/retry.js';
+import { Evidence, revokeByIds, revokeKeys } from '../../keys/revocation.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
 import type { Collaborators } from '../mode.js';
+import type { RevokeKeySettings } from './settings.js';
 
-export type RevokeKeySettings = { readonly ids: readonly string[] } | { readonly name: string };
+export type RevokeKeyResult = Awaited<ReturnType<typeof revokeGivenKeys>>;
 
-export async function revokeKeys(settings: RevokeKeySettings, collaborators: Collaborators) {
-  const { api, log } = collaborators;
-  const send = withRetries(collaborators);
-  const keys = 'ids' in settings ? settings.ids.map((id) => ({ id })) : await onlyKeyNamed(settings.name, api, send);
-  return revokeEach(keys, api, send, log);
+export function revokeGivenKeys({ target }: RevokeKeySettings, collaborators: Collaborators) {
+  const how = { ...collaborators, send: withRetries(collaborators), patience: usualPatience };
+  if ('ids' in target) return revokeByIds(target.ids, how);
+  return revokeKeys({ ...how, given: [new Evidence(target.name)], meant: onlyKeyNamed(target.name) });
 }
 
-async function onlyKeyNamed(name: string, api: ControlApi, send: Send): Promise<readonly Key[]> {
-  const keys = [...(await api.keys(send)).values()].filter((key) => key.name === name);
-  const shown = sanitizeLine(name, 80);
-  const advice = 'Nothing was revoked. Set key-id to the id of the key to revoke.';
-  const several = `${keys.length} keys are named ${shown}: ${joinFirst(keys.map(({ id }) => id))}. ${advice}`;
-  if (keys.length > 1) throw new UserError(several);
-  return keys;
+function onlyKeyNamed(name: string) {
+  let meant: string | undefined;
+  return (list: KeyList) => {
+    const ids = [...list.values()].filter((key) => key.name === name && !key.isRevoked).map(({ id }) => id);
+    const several = `${ids.length} keys are named ${sanitizeLine(name, 80)}: ${joinFirst(ids)}. Set key-id to the id of the key to revoke.`;
+    if (meant === undefined && ids.length > 1) throw new UserError(several);
+    meant ??= ids[0];
+    return ids.flatMap((id) => (id === meant ? { label: name, id } : []));
+  };
 }

@@ -1,13 +1,31 @@
 import { parseIdList } from '../../action/inputs/id-list.js';
 import type { InputReader } from '../../action/inputs/input-reader.js';
-import { BadValue, checked, leftoverProblem, type Parse, rejectLeftover } from '../../action/inputs/input-values.js';
-import type { RevokeKeySettings } from './revoke-key.js';
+import {
+  BadValue,
+  checked,
+  leftoverProblem,
+  type Parse,
+  parseBoolean,
+  rejectLeftover,
+} from '../../action/inputs/input-values.js';
 
-export function readRevokeKeySettings(reader: InputReader): RevokeKeySettings {
+export type RevokeKeySettings = ReturnType<typeof readRevokeKeySettings>;
+
+export function readRevokeKeySettings(reader: InputReader) {
   reader.rejectBoth('key-id', 'key-name');
-  return reader.text('key-name') === ''
-    ? reader.complete({ ids: reader.parse('key-id', parseKeyIds) })
-    : reader.complete({ name: reader.parse('key-name', parseName) });
+  return reader.complete({
+    target: readTarget(reader),
+    ignoreNotFound: reader.parse('ignore-not-found', parseBoolean),
+  });
+}
+
+function readTarget(reader: InputReader): { readonly ids: readonly string[] } | { readonly name: string } | null {
+  if (reader.text('key-name') === '') {
+    const ids = reader.parse('key-id', parseKeyIds);
+    return ids && { ids };
+  }
+  const name = reader.parse('key-name', parseName);
+  return name === null ? null : { name };
 }
 
 /** An invalid name matches no key, so the step would wrongly succeed. */

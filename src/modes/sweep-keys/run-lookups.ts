@@ -1,10 +1,10 @@
 import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
 import { proxyProblem } from '../../http/proxy.js';
 import { Rate } from '../../http/rate.js';
-import { type Attempt, type Send, withRetries } from '../../http/retry.js';
-import type { KeyOrigin, WorkflowRun } from '../../keys/key-name.js';
+import { type Attempt, withRetries } from '../../http/retry.js';
+import type { WorkflowRun } from '../../keys/key-name.js';
 import { withLastError } from '../../text/sentences.js';
-import { type Deadline, DeadlineExceeded } from '../../time/deadline.js';
+import { DeadlineExceeded } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
 import type { Collaborators } from '../mode.js';
 import type { FindRun, RunState } from './workflow-runs.js';
@@ -18,106 +18,61 @@ export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs
   return () => async () => ({ failure });
 }
 
+export interface FoundRuns {
+  /** A run that could not be read has no entry. */
+  readonly states: ReadonlyMap<string, RunState>;
+  /** Why runs could not be read. */
+  readonly failures: readonly RequestError[];
+}
+
+/** After so many failures, no more runs are asked for. */
 const maxFailures = 3;
-/** GitHub may not find a new run yet. So a 404 is trusted only for keys older than this. The contract promises this age. */
-export const minAgeForNotFound = 3_600_000;
-/** The time between the first and the second request for a run that GitHub does not find. The contract promises this time. */
-const untilSecondRequestMs = 1_000;
 
-/** `age`: milliseconds on the service's clock, NaN without a creation time. */
-export type AgedKey = KeyOrigin & { readonly age: number };
+/** Asks GitHub once for each run. A run that it does not know counts only if the token can read the current run. */
+export async function findRuns(
+  ids: readonly string[],
+  own: WorkflowRun,
+  find: FindRun,
+  collaborators: Collaborators,
+): Promise<FoundRuns> {
+  // The lookups get half of the remaining time. The other half is for the revocations.
+  const deadline = collaborators.deadline.within(collaborators.deadline.remaining / 2);
+  const send = withRetries({ ...collaborators, deadline });
+  // GitHub has limits of its own.
+  const rate = new Rate(deadline.clock, collaborators.random);
+  const failures: RequestError[] = [];
+  const states = new Map<string, RunState>([[own.id, { attempt: own.attempt, isCompleted: false }]]);
 
-/** Sends GitHub one request per run, and a second request for each 404 that could lead to a revocation. */
-export class RunLookups {
-  readonly failures: RequestError[] = [];
-  readonly #deadline: Deadline;
-  readonly #send: Send;
-  /** GitHub has limits of its own. */
-  readonly #rate: Rate;
-
-  constructor(
-    private readonly own: WorkflowRun,
-    private readonly findRun: FindRun,
-    collaborators: Collaborators,
-  ) {
-    // The lookups get half of the remaining time. The other half is for the revocations.
-    const { deadline, random } = collaborators;
-    this.#deadline = deadline.within(deadline.remaining / 2);
-    this.#send = withRetries({ ...collaborators, deadline: this.#deadline });
-    this.#rate = new Rate(deadline.clock, random);
+  async function request(id: string, { patience }: Attempt): Promise<RunState> {
+    const [first] = failures;
+    const isHopeless = failures.some((one) => !one.transient || one instanceof RetryAfterExceedsDeadline);
+    if (first && (isHopeless || failures.length >= maxFailures))
+      throw new RequestError(first.message, { transient: false });
+    const outcome = await deadline.raceFor(patience, (onCancel) => find(id, onCancel));
+    const late = `GitHub did not respond within ${formatDuration(patience)}`;
+    if (outcome === undefined) throw new RequestError(late, { transient: true, isSilence: true });
+    if ('run' in outcome) return outcome.run;
+    throw new RequestError(outcome.failure.message, outcome.failure);
   }
 
-  /** Returns the states of the runs of the keys. A failed lookup leaves no entry. */
-  async find(keys: readonly AgedKey[]): Promise<ReadonlyMap<string, RunState>> {
-    const own = { attempt: this.own.attempt, isCompleted: false };
-    const others = [...new Set(keys.map(({ run }) => run.id))].filter((id) => id !== this.own.id);
-    const old = new Set(keys.filter(({ age }) => age > minAgeForNotFound).map(({ run }) => run.id));
-    if (others.length === 0 || !(await this.#canSeeOwnRun())) return new Map([[this.own.id, own]]);
-    const first = await this.#findEach(others);
-    const doubtful = others.filter((id) => first.get(id) === 'gone' && old.has(id));
-    for (const id of doubtful) first.delete(id);
-    return new Map([[this.own.id, own], ...first, ...(await this.#confirmNotFound(doubtful))]);
-  }
-
-  /** Requests each run again, because GitHub sometimes responds with 404 by mistake. */
-  async #confirmNotFound(ids: readonly string[]): Promise<ReadonlyMap<string, RunState>> {
-    if (ids.length === 0) return new Map();
-    const deadline = this.#deadline;
-    if (deadline.remaining <= untilSecondRequestMs) {
-      this.#fail('no time was left for a second lookup of the runs that GitHub did not find');
-      return new Map();
-    }
-    await deadline.sleep(untilSecondRequestMs);
-    const states = await this.#findEach(ids);
-    const isBelieved = ![...states.values()].includes('gone') || (await this.#canSeeOwnRun());
-    return new Map([...states].filter(([, state]) => state !== 'gone' || isBelieved));
-  }
-
-  async #findEach(ids: readonly string[]): Promise<Map<string, RunState>> {
-    const states = new Map<string, RunState>();
-    const find = async (id: string) => {
-      const state = await this.#lookUp(id);
-      if (state !== undefined) states.set(id, state);
-    };
-    await Promise.all(ids.map(find));
-    return states;
-  }
-
-  /** A 404 for another run is trusted only if the token can read the current run. */
-  async #canSeeOwnRun(): Promise<boolean> {
-    const state = await this.#lookUp(this.own.id);
-    if (state === 'gone') this.#fail('github-token cannot read the current run');
-    return state !== undefined && state !== 'gone';
-  }
-
-  async #lookUp(id: string): Promise<RunState | undefined> {
+  async function lookUp(id: string): Promise<RunState | undefined> {
     try {
-      return await this.#send((attempt) => this.#rate.run(attempt.deadline, () => this.#request(id, attempt)));
+      return await send((attempt) => rate.run(attempt.deadline, () => request(id, attempt)));
     } catch (error) {
-      if (error instanceof RequestError) this.failures.push(error);
+      const late = "GitHub did not respond within half of the step's timeout";
+      if (error instanceof RequestError) failures.push(error);
       else if (!(error instanceof DeadlineExceeded)) throw error;
-      else this.#fail(withLastError("GitHub did not respond within half of the step's timeout", error.cause));
+      else failures.push(new RequestError(withLastError(late, error.cause), { transient: false }));
       return undefined;
     }
   }
 
-  /** Ends all lookups, because no retry can help. */
-  #fail(message: string): void {
-    this.failures.push(new RequestError(message, { transient: false }));
-  }
-
-  async #request(id: string, { deadline, patience }: Attempt): Promise<RunState> {
-    // More requests cannot help.
-    const final = this.failures.find((one) => !one.transient || one instanceof RetryAfterExceedsDeadline);
-    const enough = final ?? (this.failures.length >= maxFailures ? this.failures[0] : undefined);
-    if (enough !== undefined) throw new RequestError(enough.message, { transient: false });
-    const outcome = await deadline.raceFor(patience, (onCancel) => this.findRun(id, onCancel));
-    if (outcome === undefined)
-      throw new RequestError(`GitHub did not respond within ${formatDuration(patience)}`, {
-        transient: true,
-        isSilence: true,
-      });
-    if ('run' in outcome) return outcome.run;
-    throw new RequestError(outcome.failure.message, outcome.failure);
-  }
+  const others = ids.filter((id) => id !== own.id);
+  if (others.length === 0) return { states, failures };
+  const current = await lookUp(own.id);
+  if (current === 'gone') failures.push(new RequestError('GitHub does not show the current run', { transient: false }));
+  if (current === undefined || current === 'gone') return { states, failures };
+  const found = await Promise.all(others.map(async (id) => [id, await lookUp(id)] as const));
+  for (const [id, state] of found) if (state !== undefined) states.set(id, state);
+  return { states, failures };
 }

@@ -1,5 +1,5 @@
 import { type InputReader, notARunner, readAge } from '../../action/inputs/input-reader.js';
-import { checked, parseBoolean, secretProblem } from '../../action/inputs/input-values.js';
+import { checked, oneOfParser, parseBoolean, secretProblem } from '../../action/inputs/input-values.js';
 import { readRun } from '../current-run.js';
 
 /** A workflow run may last 35 days. In milliseconds. */
@@ -14,6 +14,7 @@ export function readSweepKeysSettings(reader: InputReader) {
     run: readRun(reader),
     olderThan: readAge(reader, 'older-than') ?? longestRun,
     dryRun: reader.parse('dry-run', parseBoolean),
+    failOnMatch: reader.optional('fail-on', oneOfParser(['match'])) === 'match',
     repository: reader.environment['GITHUB_REPOSITORY'] ?? '',
     githubToken: reader.parse('github-token', parseToken),
   });

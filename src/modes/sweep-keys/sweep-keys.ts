@@ -1,70 +1,70 @@
-import { withRetries } from '../../http/retry.js';
-import { parseKeyName } from '../../keys/key-name.js';
-import { revokeEach } from '../../keys/revocation.js';
+import { usualPatience, withRetries } from '../../http/retry.js';
+import { type KeyOrigin, parseKeyName } from '../../keys/key-name.js';
+import { revokeByIds } from '../../keys/revocation.js';
 import { formatDuration } from '../../time/duration.js';
 import type { Collaborators, Services } from '../mode.js';
-import { type AgedKey, minAgeForNotFound, RunLookups } from './run-lookups.js';
+import { findRuns } from './run-lookups.js';
 import type { SweepKeysSettings } from './settings.js';
 import type { RunState } from './workflow-runs.js';
 
 export type SweepResult = Awaited<ReturnType<typeof sweepKeys>>;
 export type SweepDecision = SweepResult['decisions'][number];
 
+/** GitHub may not know a new run yet, so only older keys of an unknown run are revoked. In milliseconds. */
+const leastAgeOfUnknown = 86_400_000;
+
 export async function sweepKeys(settings: SweepKeysSettings, collaborators: Collaborators, services: Services) {
-  const findRun = await services.workflowRuns(settings.githubToken, settings.repository);
+  const find = await services.workflowRuns(settings.githubToken, settings.repository);
   const { api, deadline, log } = collaborators;
+  const { clock } = deadline;
   const send = withRetries(collaborators);
-  const list = await api.keys(send);
-  const keys = [...list.values()];
-  const now = api.serviceEpochMs(deadline.clock);
-  const made = keys.flatMap((key) => {
+  const listed = [...(await api.keys(send)).values()].filter(({ isRevoked }) => !isRevoked);
+  // One of the clocks may be wrong. By the smaller age, no young key seems old.
+  const now = Math.min(api.serviceEpochMs(clock), clock.epochMs());
+  const made = listed.flatMap((key) => {
     const origin = parseKeyName(key.name ?? '');
-    return origin === undefined ? [] : [{ key, ...origin, age: now - (key.createdAt ?? Number.NaN) }];
+    return origin === undefined ? [] : [{ key, ...origin, age: now - (key.createdAt ?? now) }];
   });
   const ours = made.filter(({ run }) => run.fingerprint === settings.run.fingerprint);
-
-  const lookups = new RunLookups(settings.run, findRun, collaborators);
-  const states = await lookups.find(ours.filter(({ isKept }) => !isKept));
+  const asked = new Set(ours.filter(({ isKept }) => !isKept).map(({ run }) => run.id));
+  const { states, failures } = await findRuns([...asked], settings.run, find, collaborators);
   const decisions = ours.map((one) => ({ ...one, ...decide(one, states.get(one.run.id), settings) }));
-
-  const over = decisions.filter(({ isOver }) => isOver).map(({ key }) => key);
-  // The lookups can take minutes. By then an id may belong to another key, so the list is read again.
-  const latest = settings.dryRun || over.length === 0 ? list : await api.keys(send);
-  if (settings.dryRun) for (const { id } of over) log.info(`Key ${id} would be revoked.`);
+  const over = decisions.filter(({ isOver }) => isOver).map(({ key }) => key.id);
+  if (settings.dryRun) for (const id of over) log.info(`Key ${id} would be revoked.`);
+  const meant = settings.dryRun ? [] : over;
   return {
     decisions,
-    revocations: settings.dryRun ? [] : await revokeEach(over, api, send, log, latest),
+    revocation: await revokeByIds(meant, { ...collaborators, send, patience: usualPatience }),
     /** Numbers of keys that a sweep ignores: those of other repositories, and those that this action did not create. */
-    others: { ofOtherRepositories: made.length - ours.length, notOurs: keys.length - made.length },
-    failures: lookups.failures,
+    others: { ofOtherRepositories: made.length - ours.length, notOurs: listed.length - made.length },
+    failures,
   };
 }
 
-/** `isOver`: true if the sweep revokes the key. */
-function decide({ run, isKept, age }: AgedKey, state: RunState | undefined, settings: SweepKeysSettings) {
+type Decision = { readonly isOver: boolean; readonly isUnread?: boolean; readonly reason: string };
+
+/** `isOver`: the sweep revokes the key. `isUnread`: it is left, because the state of its run is unknown. */
+function decide(
+  { run, isKept, age }: KeyOrigin & { readonly age: number },
+  state: RunState | undefined,
+  settings: SweepKeysSettings,
+): Decision {
   if (isKept) return { isOver: false, reason: 'revoke-in-post: false' };
-  const comparison = (limit: number) =>
-    Number.isNaN(age)
-      ? 'the age of the key is unknown'
-      : `the key is ${age > limit ? '' : 'not '}older than ${formatDuration(limit)}`;
+  const isOlder = (limit: number) => ({
+    isOver: age > limit,
+    than: `the key is ${age > limit ? '' : 'not '}older than ${formatDuration(limit)}`,
+  });
   if (state === 'gone') {
-    if (age > minAgeForNotFound) return { isOver: true, reason: 'its run was not found' };
-    return { isOver: false, reason: `its run was not found, but ${comparison(minAgeForNotFound)}` };
+    const { isOver, than } = isOlder(leastAgeOfUnknown);
+    return { isOver, reason: `GitHub does not know its run; ${than}` };
   }
-  const isStale = state?.attempt !== undefined && state.attempt < run.attempt;
-  if (state === undefined || isStale) {
-    const isOver = age > settings.olderThan;
-    const what = isStale
-      ? 'GitHub does not yet report the run attempt that created the key'
-      : 'the state of its run is unknown';
-    return { isOver, reason: `${what}; ${comparison(settings.olderThan)}` };
+  if (state === undefined || (state.attempt !== undefined && state.attempt < run.attempt)) {
+    const { isOver, than } = isOlder(settings.olderThan);
+    return { isOver, isUnread: !isOver, reason: `its run could not be read; ${than}` };
   }
-  const { attempt, isCompleted } = state;
-  if (attempt !== undefined && attempt > run.attempt)
-    return { isOver: true, reason: `its run was re-run (now attempt ${attempt})` };
-  if (isCompleted) return { isOver: true, reason: 'its run has completed' };
-  return {
-    isOver: false,
-    reason: run.id === settings.run.id ? 'its run is the current one' : 'its run has not completed',
-  };
+  if (state.attempt !== undefined && state.attempt > run.attempt)
+    return { isOver: true, reason: `its run was attempted again (now attempt ${state.attempt})` };
+  if (state.isCompleted) return { isOver: true, reason: 'its run has completed' };
+  const isOwn = run.id === settings.run.id;
+  return { isOver: false, reason: isOwn ? 'its run is the current one' : 'its run has not completed' };
 }

@@ -22,6 +22,8 @@ const unusable = [
   { status: 200, body: '{"id":"@minted@","key":"@minted@"}' },
   { status: 200, body: '{"id":1,"secret":"@minted@"}' },
   { status: 500, body: '{"id":1,"key":"@minted@","message":"@minted@"}' },
+  // The id of nobody.
+  { status: 200, body: '{"id":424242,"key":"@minted@"}' },
 ];
 
 function drawFault(chance: Chance, endpoint: Endpoint): Fault {
@@ -59,9 +61,9 @@ function drawFault(chance: Chance, endpoint: Endpoint): Fault {
       { kind: 'redirect', location: 'https://elsewhere.test/v2/api_keys', done },
       { kind: 'redirect', location: 'https://elsewhere.test/login/@key@?token=@key@', done },
     ],
-    [status(chance.pick([429, 429, 423]), retryAfter)],
+    [status(chance.pick([429, 429, 423, 425]), retryAfter)],
     [
-      status(chance.pick([500, 502, 503, 504, 408, 425, 520]), { done, ...(chance.odds(0.4) ? retryAfter : {}) }),
+      status(chance.pick([500, 502, 503, 504, 408, 520]), { done, ...(chance.odds(0.4) ? retryAfter : {}) }),
       status(chance.pick([500, 503]), repeatsKey),
     ],
     [status(chance.pick([404, 404, 401, 403, 400, 409, 422])), status(chance.pick([400, 401, 403]), repeatsKey)],
@@ -94,7 +96,7 @@ export function drawFaults(chance: Chance, endpoints: readonly Endpoint[]): Faul
   return chance.times(chance.pick([0, 0, 1, 1, 1, 2, 3, 4]), () => drawRule(chance, chance.pick(endpoints)));
 }
 
-/** Faults of a create, and of what follows it: the search, and the revocations of main and post. */
+/** Faults of a create, and of what follows it in post. */
 export function drawKeyFaults(chance: Chance): FaultRule[] {
   const later = (['list-keys', 'revoke-key'] as const).filter(() => chance.odds(0.65));
   // Retried until the deadline, and not as a failure: nothing else ends creates that may have taken effect but their number.
@@ -147,6 +149,6 @@ export function drawInterruption(chance: Chance, odds: number, spanMs: number) {
 /** From the n-th time on the runner does not accept such a message. */
 export function drawRunnerFault(chance: Chance) {
   if (!chance.odds(0.04)) return undefined;
-  const kind = chance.pick(['output', 'state', 'variable', 'summary', 'result-file']);
+  const kind = chance.pick(['output', 'state', 'summary', 'result-file']);
   return { kind, from: kind === 'result-file' ? 1 : chance.from(1, 4) };
 }

@@ -2,7 +2,7 @@ import { makeKeyName } from '../../../src/keys/key-name.js';
 import type { LookupFailure } from '../../../src/modes/sweep-keys/workflow-runs.js';
 import type { Chance } from '../chance.js';
 import { type GitHubRun, githubToken, type OutsideEvent, ownRun } from '../plan.js';
-import { nameOfReused, type Stage } from '../stage.js';
+import type { Stage } from '../stage.js';
 import { fingerprintOf, ownFingerprint } from '../truth.js';
 import type { Task } from './lists.js';
 
@@ -11,38 +11,17 @@ const hour = 3_600_000;
 export function drawCreateKey(chance: Chance, stage: Stage, { startsAtMs }: Task) {
   const revokes = chance.odds(0.85);
   const fails = chance.odds(0.5);
-  const exportsTo = chance.odds(0.2) ? 'DB_API_KEY' : '';
   const soon = () => startsAtMs + chance.upTo(25_000);
-  const events = [
-    ...chance.sometimes(0.06, () =>
-      revocation(soon(), 'the parent key', ({ plane }) => plane.keyOfSecret(plane.apiKey)?.id),
-    ),
-    ...chance.sometimes(0.05, () => revocation(soon(), 'the newest key', newestKey)),
-    // Frequent, because it matters only to a post that has seen a key and could not revoke it yet.
-    ...chance.times(chance.odds(0.15) ? chance.pick([1, 8]) : 0, () => ({
-      atMs: soon(),
-      what: 'the newest key is revoked by another, and its id used again',
-      run: (at: Stage) => at.reuseId(newestKey(at)),
-    })),
-  ];
-  if (chance.odds(0.15)) {
-    const { id } = stage.plane.addKeyOfAge(nameOfReused, hour);
-    events.push({
-      atMs: Math.max(0, startsAtMs - chance.upTo(4_000)),
-      what: 'a key is revoked, and the next key gets its id',
-      run: ({ plane }: Stage) => plane.freeId(id),
-    });
-  }
   chance.times(chance.pick([0, 0, 2]), () => stage.plane.addKey('shop-deploy'));
   return {
-    inputs: {
-      'revoke-in-post': revokes ? '' : 'false',
-      'on-revoke-failure': fails ? 'fail' : '',
-      'export-env': exportsTo,
-      'key-label': chance.odds(0.2) ? 'label' : '',
-    },
-    expects: { mode: 'create-key' as const, revokes, fails, exportsTo },
-    events,
+    inputs: { 'revoke-in-post': revokes ? '' : 'false', 'on-revoke-failure': fails ? 'fail' : '' },
+    expects: { mode: 'create-key' as const, revokes, fails },
+    events: [
+      ...chance.sometimes(0.06, () =>
+        revocation(soon(), 'the parent key', ({ plane }) => plane.keyOfSecret(plane.apiKey)?.id),
+      ),
+      ...chance.sometimes(0.05, () => revocation(soon(), 'the newest key', newestKey)),
+    ],
   };
 }
 
@@ -67,7 +46,7 @@ export function drawPost(
   const { 'api-key': parent = '', ...rest } = main.inputs;
   const another = plane.addKey('of another step').key;
   return {
-    afterMs: 1 + chance.upTo(8_000),
+    afterMs: 1 + chance.pick([chance.upTo(8_000), chance.below(13_000)]),
     ...chance.pick([
       main,
       main,
@@ -81,6 +60,9 @@ export function drawPost(
 
 export function drawRevokeKey(chance: Chance, stage: Stage, { startsAtMs }: Task) {
   const { plane } = stage;
+  const ignores = chance.odds(0.4);
+  const expects = { mode: 'revoke-key' as const, ignores };
+  const common = { 'ignore-not-found': ignores ? 'true' : '' };
   const keys = chance.times(chance.pick([1, 2, 3, 9]), (index) =>
     plane.addKey(index === 0 ? 'ci' : chance.pick(['ci', 'deploy', 'deploy'])),
   );
@@ -91,12 +73,12 @@ export function drawRevokeKey(chance: Chance, stage: Stage, { startsAtMs }: Task
   );
   if (chance.odds(0.45)) {
     const ids = [...keys.map(({ id }) => id), ...chance.sometimes(0.1, () => '424242424242')];
-    const inputs = { 'key-id': chance.odds(0.5) ? `[${ids.join(',')}]` : ids.join(' ') };
-    return { inputs, expects: { mode: 'revoke-key' as const, ids, name: undefined }, events };
+    const inputs = { ...common, 'key-id': chance.odds(0.5) ? `[${ids.join(',')}]` : ids.join(' ') };
+    return { inputs, expects: { ...expects, ids, name: undefined }, events };
   }
   const name = chance.pick(['ci', 'deploy', 'nobody']);
   events.push(...chance.sometimes(0.2, () => makeKey(1, 'ci')));
-  return { inputs: { 'key-name': name }, expects: { mode: 'revoke-key' as const, ids: undefined, name }, events };
+  return { inputs: { ...common, 'key-name': name }, expects: { ...expects, ids: undefined, name }, events };
 }
 
 /** Keys of many runs, and the state of each run, which GitHub may not show. */
@@ -112,10 +94,10 @@ export function drawRuns(chance: Chance, { plane }: Stage): Map<string, GitHubRu
     const label = chance.pick(['shop', 'shop', 'a-kept', 'a-run7']);
     const origin = { run: { id, attempt, fingerprint }, isKept: chance.odds(0.2) };
     const name = makeKeyName(label, origin, chance.random);
-    plane.addKeyOfAge(name, chance.pick([0, hour / 2, 2 * hour, 30 * 24 * hour, 36 * 24 * hour]));
+    plane.addKeyOfAge(name, chance.pick([0, hour / 2, 20 * hour, 30 * 24 * hour, 36 * 24 * hour]));
     if (!runs.has(id)) runs.set(id, drawGitHubRun(chance));
   }
-  // The shape of our names, with a wrong seal.
+  // The shape of our names, of another repository.
   if (chance.odds(0.5)) plane.addKey('shop-run7001-1-abcdefghij-abcdefghijkl');
   chance.times(chance.pick([0, 2]), () => plane.addKey('shop-deploy'));
   return runs;
@@ -123,9 +105,10 @@ export function drawRuns(chance: Chance, { plane }: Stage): Map<string, GitHubRu
 
 export function drawSweep(chance: Chance, _stage: Stage, { startsAtMs }: Task) {
   const dryRun = chance.odds(0.15);
+  const failsOnMatch = chance.odds(0.2);
   return {
-    inputs: { 'github-token': githubToken, 'dry-run': dryRun ? 'true' : '' },
-    expects: { mode: 'sweep-keys' as const, dryRun, olderThanMs: 35 * 24 * hour },
+    inputs: { 'github-token': githubToken, 'dry-run': dryRun ? 'true' : '', 'fail-on': failsOnMatch ? 'match' : '' },
+    expects: { mode: 'sweep-keys' as const, dryRun, failsOnMatch, olderThanMs: 35 * 24 * hour },
     events: chance.sometimes(0.1, () => revocation(startsAtMs + chance.upTo(2_000), 'the newest key', newestKey)),
   };
 }

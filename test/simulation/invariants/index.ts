@@ -3,9 +3,9 @@ import { pollsOnceFor, postTimeout } from '../truth.js';
 import { calmRunsSucceed } from './calm-runs-succeed.js';
 import { healthyWaitsSucceed } from './healthy-waits-succeed.js';
 import { listsAreWhole } from './lists-are-whole.js';
-import { noKeyIsLeft } from './no-key-is-left.js';
+import { alarmsAreDue, noKeyIsLeft } from './no-key-is-left.js';
 import { noSecretLeaves } from './no-secret-leaves.js';
-import { oneKeyAtATime } from './one-key-at-a-time.js';
+import { otherKeysStay } from './other-keys-stay.js';
 import { requestsAreFew } from './requests-are-few.js';
 import { retriesAreEnough } from './retries-are-enough.js';
 import { statusAgreesWithExit } from './status-agrees-with-exit.js';
@@ -17,7 +17,8 @@ const grace = 2_000;
 const invariants: Readonly<Record<string, (step: StepRecord, run: Run) => Iterable<string>>> = {
   'success is true': successIsTrue,
   'no key is left': noKeyIsLeft,
-  'one key at a time': oneKeyAtATime,
+  'alarms are due': alarmsAreDue,
+  'other keys stay': otherKeysStay,
   'no secret leaves': noSecretLeaves,
   'ends in time': endsInTime,
   'requests are few': requestsAreFew,

@@ -1,99 +1,79 @@
 import type { ApiKey } from '../../../control-plane/index.js';
 import { excuses } from '../excuses.js';
-import type { ProcessRecord, Run, StepRecord } from '../record.js';
-import { creationOf, isAliveAt, postTimeout, revocationOf } from '../truth.js';
+import { isFoundInPost, isProvableInPost, isStrayProvable, type KeyOfPost, oldMs } from '../healthy.js';
+import type { ProcessRecord, Run, SentRequest, StepRecord } from '../record.js';
+import { creationOf, isAliveAt, revocationOf } from '../truth.js';
 
-const exchangeTimeout = 5_000;
-const mintedIsRevokedIn = 4_000;
-const shortestReach = 1_500;
-
-/**
- * Each key of the step that lives after post in truth, also one that a late request creates, is named by post, or kept on
- * purpose. No key lives if `revoke-in-post` is on, post has a credential that the service accepts, the service can be reached
- * for 5 of post's 20 s after it shows the key, and no `Retry-After` ends after them.
- */
-export function* noKeyIsLeft(step: StepRecord, run: Run): Generator<string> {
-  const { main, post, plan } = step;
+/** Each key of the step that works after post in truth, also one that is made later, is kept on purpose or named by post. */
+export function* noKeyIsLeft(step: StepRecord): Generator<string> {
+  const { main, post, plan, parentInPost } = step;
   const { expects } = plan;
   if (expects.mode !== 'create-key') return;
-  const kept = expects.revokes ? undefined : main.output('key-id');
-  const end = post?.endedAt ?? main.endedAt;
+  const kept = expects.revokes || main.status !== 'ok' ? undefined : main.output('key');
   for (const key of step.keys) {
-    const { id, name } = key;
-    if (revocationOf(key) <= end + 0.01 || id === kept) continue;
-    if (post === undefined) yield `key ${id} is alive, and there was no post step`;
-    else if (!excuses.wasKilled(post) && !isThoughtGone(key, step, post)) {
-      const named = new RegExp(`\\b${id}\\b`);
-      // A warning about a create that may still be carried out does not answer for a key that each replica showed.
-      const lastListAt = post.sent.findLast(({ keyList }) => keyList === 'whole')?.at ?? 0;
-      const mayBeOpen = creationOf(key) + run.stage.lags.keys > lastListAt;
-      const told = post.texts('warning', 'error').filter((text) => text.includes(name) || named.test(text));
-      const isReported = told.some((text) => mayBeOpen || !text.includes('may still be created'));
-      if (!isReported) yield `key ${id} is alive and is not reported`;
-      else if (expects.revokes && couldRevoke(run, step, key, post))
-        yield `key ${id} is alive, although post could have revoked it`;
-    }
+    const { id } = key;
+    if (key.key === kept || revocationOf(key) <= (post ?? main).endedAt + 0.01) continue;
+    if (post === undefined) yield `key ${id} works, and there was no post step`;
+    else if (!excuses.wasKilled(post) && !excuses.isCalledGone(post, key, parentInPost) && !isNamed(key, step, post))
+      yield `key ${id} works after the job, and nobody was told`;
   }
 }
 
-function isThoughtGone(key: ApiKey, step: StepRecord, post: ProcessRecord): boolean {
-  return excuses.isThoughtGone(post, key) || (parentInPost(step) === undefined && excuses.rejectsItself(post, key));
+/** A key that main received needs its id, because the alarm for a create that was lost names the same name. */
+function isNamed(key: ApiKey, { minted }: StepRecord, { alarms }: ProcessRecord): boolean {
+  const id = new RegExp(`\\b${key.id}\\b`);
+  return alarms.some((text) => id.test(text) || (!minted.includes(key) && text.includes(key.name)));
 }
 
-/** The header of the parent key, if post has that key. */
-function parentInPost({ plan, parent }: StepRecord): string | undefined {
-  const { inputs, environment } = plan.post;
-  return [inputs['api-key'], environment['CTL_API_KEY']].map((key) => `Bearer ${key}`).find((key) => key === parent);
+/** Post raises an alarm only if the world gave it a reason: see the limits of `healthy.ts`. */
+export function* alarmsAreDue(step: StepRecord, run: Run): Generator<string> {
+  const { post } = step;
+  if (post === undefined || !post.endedByItself || post.crash !== undefined) return;
+  for (const alarm of post.alarms) if (!isDue(alarm, step, run, post)) yield `a false alarm: ${alarm}`;
 }
 
-function couldRevoke(run: Run, step: StepRecord, left: ApiKey, post: ProcessRecord): boolean {
-  const isToldToWait = post.sent.some(({ retryAt }) => retryAt > post.startedAt + postTimeout);
-  const isProxyClosed = post.sent.some(({ error }) => error?.includes('407'));
-  // A search cannot find a key that an incomplete list does not show.
-  if (post.crash !== undefined || post.runnerFailed || isToldToWait || isProxyClosed || post.hasIncompleteList)
-    return false;
-  const parent = parentInPost(step);
-  const credentials = run.stage.keys().filter(({ key }) => step.state.includes(key) || `Bearer ${key}` === parent);
-  const accepted = credentials.filter((key) => isAliveAt(key, post.startedAt) && !isRejected(key, post));
-  // A minted key that post revokes can search until the last part of post.
-  const isSpent = accepted.every((key) => !isAliveAt(key, post.endedAt));
-  if (accepted.length === 0 || (isSpent && accepted.some(({ id }) => run.stage.revokedByOthers.has(id)))) return false;
-  const reach = exchangeTimeout + (isSpent ? mintedIsRevokedIn : 0);
-  return isReachable(run, step, post, creationOf(left) + run.stage.lags.keys, reach);
-}
-
-/** A 404 for the DELETE of another key is about that key. For its own id the contract counts it as a rejection. */
-function isRejected({ id, key }: ApiKey, { sent }: ProcessRecord): boolean {
-  return sent.some(({ authorization, isRejection, isThrottled, status, deletedId = id }) => {
-    const isAboutOther = status === 404 && deletedId !== id;
-    return authorization === `Bearer ${key}` && isRejection && !isThrottled && !isAboutOther;
-  });
-}
-
-function isReachable(run: Run, step: StepRecord, post: ProcessRecord, from: number, reach: number): boolean {
-  // The minted key searches first, and revokes itself at the end.
-  const isSearching = /"openCreates":[1-9]|"foundKeyIds":\["/.test(step.state) && /"minted"/.test(step.state);
-  const lastPart = post.startedAt + postTimeout - mintedIsRevokedIn;
-  const isReachableAtEnd = !isSearching || longestReach(run, post, lastPart) >= shortestReach + run.stage.slackMs;
-  return isReachableAtEnd && longestReach(run, post, from) >= reach + run.stage.slackMs;
-}
-
-/** The longest time without a fault or a `Retry-After` that post had, or would have had. */
-function longestReach({ plan, stage }: Run, post: ProcessRecord, since: number): number {
-  const end = post.startedAt + postTimeout;
-  const troubles = post.sent
-    .filter(({ isFaulty }) => isFaulty)
-    .map((sent) => ({ from: sent.at, to: (sent.endedAt ?? post.endedAt) + (sent.retryAfter ?? 0) }));
-  troubles.push(...plan.outages);
-  // An endless fault could also hit requests that post did not send.
-  if (plan.faults.some(({ nth, count }) => nth === undefined && count === undefined))
-    troubles.push({ from: post.endedAt, to: end });
-  troubles.sort((one, other) => one.from - other.from);
-  let longest = 0;
-  let free = Math.max(post.startedAt, since);
-  for (const { from, to } of [...troubles, { from: end, to: end }]) {
-    longest = Math.max(longest, Math.min(from, end) - free - 4 * stage.tripMs);
-    free = Math.max(free, to);
+function isDue(alarm: string, step: StepRecord, run: Run, post: ProcessRecord): boolean {
+  const { minted, keys, main, parentInPost } = step;
+  const { stage } = run;
+  const lagMs = stage.lags.keys;
+  const parent = stage.keys().find(({ key }) => parentInPost === `Bearer ${key}`);
+  const canParentAsk = parent !== undefined && isAliveAt(parent, post.endedAt);
+  const troublesEnd = troublesEndOf(run, post);
+  const isGood = ({ status, isPage }: SentRequest) => status >= 200 && status < 300 && !isPage;
+  // A 2xx to a DELETE that had no effect is seen when the key is old enough to be asked.
+  const isMisled = post.sent.some((one) => one.deletedId !== undefined && one.fault === 'status' && isGood(one));
+  const times = { beganAt: post.startedAt, unknownMs: lagMs, acceptedMs: lagMs, tripMs: stage.tripMs };
+  const ofPost = (key: ApiKey): KeyOfPost => {
+    const createdAt = creationOf(key);
+    const end = isMisled ? Math.max(troublesEnd, createdAt + oldMs) : troublesEnd;
+    return { ...times, troublesEnd: end, createdAt, revokedAt: revocationOf(key) };
+  };
+  const isIn = ({ id }: ApiKey) => new RegExp(`\\b${id}\\b`).test(alarm);
+  const isSaid = ({ id }: ApiKey) =>
+    post.deletesOf(id).some(({ json }) => (json as { revoked?: unknown } | undefined)?.revoked === true);
+  const [named] = minted.filter(isIn);
+  if (named !== undefined) {
+    const isAccepted = post.deletesOf(named.id).some(isGood);
+    // A parent key that is revoked proves nothing, and 401 for 10 s counts only without a parent key.
+    if (parent !== undefined && !canParentAsk && !isAccepted) return true;
+    return !isProvableInPost(ofPost(named), canParentAsk || isAccepted);
   }
-  return longest;
+  const strays = keys.filter((key) => !minted.includes(key) && revocationOf(key) > post.startedAt);
+  const namedStrays = strays.filter(isIn);
+  if (namedStrays.length > 0) return namedStrays.some((key) => !isStrayProvable(ofPost(key), isSaid(key)));
+  if (main.sent.some((one) => one.method === 'POST' && one.fault === 'status' && isGood(one))) return true;
+  const found = canParentAsk && !post.hasIncompleteList ? strays.filter((key) => isFoundInPost(ofPost(key))) : [];
+  // A kill may come between the state that announces a create and the create, or between a response and its state.
+  const open = main.exit === 'killed' ? main.sent.filter(({ method }) => method === 'POST').length + 1 : 0;
+  return found.length < Math.max(open, main.ambiguousCreates) - minted.length;
+}
+
+/** A 429 holds all requests for its `Retry-After`, 2 s at most, and a random second more. */
+const longestHoldMs = 3_000;
+
+function troublesEndOf({ plan }: Run, { sent, startedAt, endedAt: end }: ProcessRecord): number {
+  const troubled = sent.filter(({ fault }) => fault !== undefined);
+  const ends = troubled.map((one) => (one.endedAt ?? end) + (one.status === 429 || one.retryAfter ? longestHoldMs : 0));
+  const outages = plan.outages.filter(({ from, to }) => from < end && to > startedAt).map(({ to }) => to);
+  return Math.max(startedAt, ...ends, ...outages);
 }

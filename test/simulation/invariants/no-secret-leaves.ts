@@ -44,7 +44,7 @@ function* leaks({ messages, resultFile = '' }: ProcessRecord, secrets: readonly 
 
 /** The places that hand the minted key over may contain it, whole. */
 function withoutAllowed({ kind, name, text }: Message, own: readonly string[]): string {
-  const isAllowed = kind === 'state' || kind === 'variable' || (kind === 'output' && name === 'key');
+  const isAllowed = kind === 'state' || (kind === 'output' && name === 'key');
   return isAllowed ? own.reduce((rest, secret) => rest.replaceAll(secret, ''), text) : text;
 }
 
@@ -76,8 +76,8 @@ function* misled({ main, state, plan }: StepRecord, parent: string) {
     yield `${first.kind} came before a state was saved`;
 
   const at = state.indexOf('{');
-  const run = `${plan.environment['GITHUB_RUN_ID']}/${plan.environment['GITHUB_RUN_ATTEMPT']}`;
-  const sealed = JSON.stringify([run, state.slice(at)]);
+  const { GITHUB_RUN_ID: run, GITHUB_RUN_ATTEMPT: attempt } = plan.environment;
+  const sealed = JSON.stringify([run, attempt, state.slice(at)]);
   const seal = createHmac('sha256', parent).update(sealed).digest('hex');
   if (at >= 0 && state.slice(0, at) !== seal) yield 'the state has no valid seal';
 }

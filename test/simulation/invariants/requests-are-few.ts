@@ -1,6 +1,8 @@
 import type { ProcessRecord, Run, SentRequest, StepRecord } from '../record.js';
 import { maxAmbiguousCreates, maxAttempts } from '../truth.js';
 
+/** A longer `Retry-After` counts as this. */
+const longestInPost = 2_000;
 /** In all modes. The last poll of a wait begins with another burst. */
 const maxConcurrent = 12;
 const burst = 8;
@@ -8,7 +10,7 @@ const perSecond = 9.5;
 /** A 429 without `Retry-After` holds all requests so long. */
 const usualHold = 1_000;
 
-/** No create is repeated blindly, no request precedes the end of a `Retry-After`, and the number of requests is bounded. */
+/** Few creates are ambiguous, no request precedes the end of a `Retry-After`, and the number of requests is bounded. */
 export function* requestsAreFew(step: StepRecord, run: Run): Generator<string> {
   yield* repeatedCreates(step);
   yield* tooFast(step, run.stage.slackMs);
@@ -20,19 +22,12 @@ export function* requestsAreFew(step: StepRecord, run: Run): Generator<string> {
   }
 }
 
-/** Between two creates, of which the first may have taken effect, stands a whole list of keys. Only create-key creates. */
+/** Only create-key creates, and after three ambiguous creates no more. */
 function* repeatedCreates({ main, processes, plan: { mode } }: StepRecord) {
   for (const { part, sent } of processes)
     if ((part === 'post' || mode !== 'create-key') && sent.some(({ method }) => method === 'POST'))
       yield `${part} sent a POST`;
   if (main.ambiguousCreates > maxAmbiguousCreates) yield `${main.ambiguousCreates} creates that may have taken effect`;
-  let open: SentRequest | undefined;
-  for (const sent of main.sent) {
-    if (sent.keyList === 'whole') open = undefined;
-    if (sent.method !== 'POST') continue;
-    if (open !== undefined) yield `POST ${sent.n} repeats POST ${open.n}, which may have taken effect`;
-    open = sent.isRejection || !sent.mayHaveTakenEffect ? undefined : sent;
-  }
 }
 
 function* tooMany(run: Run, step: StepRecord, process: ProcessRecord) {
@@ -107,7 +102,6 @@ function maxRequests({ stage }: Run, step: StepRecord, process: ProcessRecord): 
     isThrottled || status === 401 || keyList === 'incomplete';
   const again = sent.filter(isRepeated).length;
   const pageSize = Math.min(100, plane.notShown.maximumPageSize);
-  const revocations = 2 * maxAttempts * new Set(sent.flatMap(({ deletedId }) => deletedId ?? [])).size;
   switch (expects.mode) {
     case 'wait-operation':
       return Number.POSITIVE_INFINITY;
@@ -118,10 +112,10 @@ function maxRequests({ stage }: Run, step: StepRecord, process: ProcessRecord): 
     case 'list-keys':
       return maxAttempts + again;
     case 'create-key':
-      return maxAttempts * (1 + maxAttempts + revocations) + again;
+      return maxAttempts + again;
     default:
-      // A sweep reads the list twice. After a list that was throttled, the next revocation requests it again.
-      return (expects.mode === 'sweep-keys' ? 2 : 1) * maxAttempts + revocations + 2 * again;
+      // Lists are read for some 50 s, and after each of them a DELETE may follow for each key.
+      return maxAttempts + 40 * (1 + new Set(sent.flatMap(({ deletedId }) => deletedId ?? [])).size) + failed + again;
   }
 }
 
@@ -131,7 +125,8 @@ function* tooEarly({ plan, deadline }: StepRecord, { sent, part }: ProcessRecord
   const lastPollFrom = isWait ? deadline : Number.POSITIVE_INFINITY;
   for (const [index, first] of sent.entries()) {
     const { at, endedAt, status, isThrottled } = first;
-    const retryAfter = first.retryAfter ?? (isWait && status === 429 ? usualHold : undefined);
+    const asked = first.retryAfter ?? (isWait && status === 429 ? usualHold : undefined);
+    const retryAfter = part === 'post' && asked !== undefined ? Math.min(asked, longestInPost) : asked;
     const isRetried = isWait ? status === 429 : isThrottled || status === 408 || status === 425 || status >= 500;
     if (retryAfter === undefined || endedAt === undefined || !isRetried || at >= lastPollFrom) continue;
     const until = Math.min(endedAt + retryAfter - 1 - Math.min(slackMs, 5), lastPollFrom);

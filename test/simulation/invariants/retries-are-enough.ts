@@ -1,4 +1,4 @@
-import type { Run, StepRecord } from '../record.js';
+import type { ProcessRecord, Run, StepRecord } from '../record.js';
 import { maxAmbiguousCreates, maxAttempts } from '../truth.js';
 
 /** A step does not give up before its deadline, its attempts, or the time for which a wait is patient. */
@@ -23,6 +23,8 @@ function* givenUpEarly({ main, plan, deadline }: StepRecord, { stage }: Run) {
   const isOther =
     main.texts('error').some((text) => text.includes('unusable response')) ||
     (plan.mode === 'revoke-key' && sent.every(({ method }) => method === 'GET')) ||
+    hasReadLong(main) ||
+    (plan.mode === 'sweep-keys' && main.texts('error').some((text) => text.includes('workflow runs'))) ||
     stage.revokedByOthers.size > 0 ||
     stage.plane.notShown.lastPageCursor === 'repeated';
   const failures = sent.filter((one) => (one.isFaulty || one.isPartial) && !one.isThrottled);
@@ -33,6 +35,13 @@ function* givenUpEarly({ main, plan, deadline }: StepRecord, { stage }: Run) {
   const hasCreatedOften = main.ambiguousCreates >= maxAmbiguousCreates;
   if (!isRejected && !main.hasIncompleteList && !isOther && !hasFailedOften && !hasCreatedOften)
     yield `gave up before the deadline and before ${maxAttempts} attempts: ${error}`;
+}
+
+/** After the first DELETEs lists are read for 30 s, unless the next one would come later. */
+function hasReadLong({ sent, endedAt: end }: ProcessRecord): boolean {
+  const first = sent.find(({ deletedId }) => deletedId !== undefined);
+  const until = (first?.endedAt ?? end) + 30_000;
+  return first !== undefined && (end >= until - 2_500 || sent.some(({ retryAt }) => retryAt >= until - 2_500));
 }
 
 /** The longest pause of a wait, and its rest between two reads that agree. */

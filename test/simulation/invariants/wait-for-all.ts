@@ -23,7 +23,7 @@ export function* waitedForAll({ stage }: Run, step: StepRecord, expects: All): G
     const answers = main.sent.filter((one) => one.projectId === projectId && one.isUsable);
     const lastAt = Math.max(...answers.map(({ endedAt = 0 }) => endedAt));
     if (readsOf(main, projectId).length === 0) yield `project ${projectId} is idle without a read`;
-    for (const operation of owed.filter((one) => one.projectId === projectId)) {
+    for (const operation of owed.filter((one) => one.projectId === projectId && startOf(one) < lastAt)) {
       const phase = phaseAt(operation, lastAt);
       if (phase !== 'good') yield `project ${projectId} is idle, but its operation ${operation.id} is ${phase}`;
     }

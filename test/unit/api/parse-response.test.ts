@@ -24,7 +24,8 @@ test.each([
 test.each([
   [400, 'The name is too long.', ': The name is too long. (code FAULT) [request id req-7]'],
   [409, 'Key shop-run1, or "a b" is bad!', ': Key ***, or "a b" is bad! (code FAULT) [request id req-7]'],
-  [422, 'Not 12345678: 1234567 is', ': Not ***: 1234567 is (code FAULT) [request id req-7]'],
+  [422, 'Not abcdefg1: abcdef1 is', ': Not ***: abcdef1 is (code FAULT) [request id req-7]'],
+  [422, 'Not permitted', ': Not permitted (code FAULT) [request id req-7]'],
   [302, 'No.', ': the redirect without a usable target was not followed'],
   [500, 'No.', ''],
 ])('the error for a create with %i shows only safe parts of “%s”', (status, message, shown) => {

@@ -1,105 +1,107 @@
 import { expect, test } from 'vitest';
-import { RequestError, TransportError } from '../../../src/http/errors.js';
+import { TransportError } from '../../../src/http/errors.js';
 import type { Exchange, HttpResponse } from '../../../src/http/exchange.js';
-import type { Send } from '../../../src/http/retry.js';
-import { includesKey, Revocation, revokeEach } from '../../../src/keys/revocation.js';
+import { Rate } from '../../../src/http/rate.js';
+import { type Fate, revokeByIds } from '../../../src/keys/revocation.js';
 import { apiBy } from '../../virtual/api.js';
 import { deadlineAt } from '../../virtual/deadline.js';
 import { sendOnce } from '../../virtual/send.js';
-import { silent } from '../../virtual/silent.js';
 
-type Response = number | string | Partial<HttpResponse> | Error;
+type Answer = number | string | Partial<HttpResponse> | Error;
 
 const closed = new TransportError('The connection closed');
-const unsent = new TransportError('Connection refused', { mayHaveTakenEffect: false });
-const page = (status: number): Response => ({ status, body: '<!doctype html><title>Login</title>' });
-const listed = '[{"id":1,"name":"console"},{"id":7,"name":"ours"}]';
-const notListed = '[{"id":1,"name":"console"}]';
+const page = (status: number): Answer => ({ status, body: '<!doctype html><title>Login</title>' });
+const revoked = '{"id":7,"revoked":true}';
+const key = (more = '') => `{"id":7,"name":"ours"${more}}`;
+const other = '{"id":1,"name":"console"}';
+const [present, absent] = [`[${other},${key()}]`, `[${other}]`];
 
-/** What the last attempt proves, the response to each DELETE, and that to each request for the list after it. */
-test.for<[evidence: string, proof: 'revoked' | 'already-gone' | 'nothing', deletes: Response[], list: Response]>([
-  ['a response with revoked: true but no id', 'revoked', ['{"revoked":true}'], listed],
-  ['a 202 response with revoked: true', 'revoked', [{ status: 202, body: '{"id":"7","revoked":true}' }], listed],
-  ['a response with revoked: true and another name', 'revoked', ['{"id":7,"name":"x","revoked":true}'], listed],
-  ['revoked: false and then a list without the key', 'revoked', ['{"id":7,"revoked":false}'], notListed],
-  ['a 404 after a lost response', 'revoked', [closed, 404], listed],
-  ['a 404 after a 500', 'revoked', [500, 404], listed],
-  ['revoked: "true" that the list contradicts', 'nothing', ['{"id":7,"revoked":"true"}'], listed],
-  ['an array that the list contradicts', 'nothing', ['[{"id":7,"revoked":true}]'], listed],
-  ['a response that revokes another key', 'nothing', ['{"id":3,"revoked":true}'], notListed],
-  ['a 404 after a response that revokes another key', 'nothing', ['{"id":3,"revoked":true}', 404], listed],
-  ['a repeated 404 that the list contradicts', 'nothing', [404, 404], listed],
-  ['a 404 after a 404 and a 503', 'nothing', [404, 503, 404], listed],
-  ['a 404 after a request that never reached the service', 'nothing', [unsent, 404], listed],
-  ['a 404 after a 403', 'nothing', [403, 404], listed],
-  ['a 404 after a 408', 'nothing', [408, 404], listed],
-  ['a 404 after an HTML page with 503', 'nothing', [page(503), 404], listed],
-  ['a 404 after truncated JSON with 200', 'nothing', ['{"id":7', 404], listed],
-  ['an HTML page with 404, a login page, a 401 or a 410', 'nothing', [page(404), page(200), 401, 410], notListed],
-  ['an object in place of the list', 'nothing', [404], '{"keys":[]}'],
-  ['a partial list', 'nothing', [404], { status: 206, body: '[]' }],
-  ['a login page in place of the list', 'nothing', [404], page(200)],
-  ['a failed request for the list', 'nothing', [404], 503],
-  ['a list of other records', 'nothing', [404], '[{"name":"x"}]'],
-  ['a list with two names for the id', 'nothing', [404], '[{"id":7,"name":"ours"},{"id":7,"name":"other"}]'],
-  ['a list with the id as text', 'nothing', [404], '[{"id":"7","name":"ours"}]'],
-  ['a list with the id but without its name', 'nothing', [404], '[{"id":7}]'],
-])('%s proves: %s', async ([, proof, deletes, list]) => {
+/** What lists show until this second. The last one shows it forever. */
+type Lists = readonly (readonly [list: Answer, untilSecond?: number])[];
+const forever: Lists = [[present]];
+const goneAt = (second: number): Lists => [[present, second], [absent]];
+const shownAt = (second: number): Lists => [[absent, second], [present]];
+const shownBetween = (from: number, to: number): Lists => [[present, 0.1], [absent, from], [present, to], [absent]];
+
+/** Answers to DELETE, the last of them to each further one; and lists. */
+type Row = readonly [scene: string, deletes: readonly Answer[], lists: Lists, fate: Fate, deletes?: 'one' | 'many'];
+test.for<Row>([
+  ['revoked: true', [revoked], forever, 'revoked', 'one'],
+  ['revoked: true without an id', ['{"revoked":true}'], forever, 'revoked', 'one'],
+  [
+    'a 202 with revoked: true and the id as text',
+    [{ status: 202, body: '{"id":"7","revoked":true}' }],
+    forever,
+    'revoked',
+  ],
+  ['revoked: true at the second DELETE', [503, revoked], forever, 'revoked', 'many'],
+  ['revoked: true of another id, and lists that show the key', ['{"id":3,"revoked":true}'], forever, 'unknown', 'many'],
+  ['revoked: false, and lists that show the key', ['{"revoked":false}'], forever, 'unknown', 'many'],
+  ['revoked: "true", and lists that show the key', ['{"revoked":"true"}'], forever, 'unknown', 'many'],
+  ['an empty 204, and lists that show the key', [204], forever, 'unknown', 'many'],
+  ['an empty 204, and lists without the key', [204], goneAt(0.1), 'revoked', 'one'],
+  ['a login page with 200, and lists that show the key', [page(200)], forever, 'unknown', 'many'],
+  ['a 404, and lists that show the key', [404], forever, 'unknown', 'many'],
+  ['a page with 404, and lists that show the key', [page(404)], forever, 'unknown', 'many'],
+  ['a 502 and then a 404, and lists that show the key', [502, 404], forever, 'unknown', 'many'],
+  ['a lost answer and then a 404, and lists that show the key', [closed, 404], forever, 'unknown', 'many'],
+  ['a 403, and lists that show the key', [403], forever, 'unknown', 'many'],
+  ['a 403, and lists without the key', [403], goneAt(0.1), 'revoked'],
+  ['a lost answer, and lists without the key from second 15', [closed], goneAt(15), 'revoked', 'many'],
+  ['a lost answer, and lists without the key from second 25', [closed], goneAt(25), 'unknown', 'many'],
+  ['lists without the key for less than 10 s', [204], shownBetween(9, 100), 'unknown', 'many'],
+  ['lists without the key for 10 s, after one that showed it again', [204], shownBetween(9, 11), 'revoked', 'many'],
+  ['lists that never show the key', [], [[absent]], 'not-found'],
+  ['lists that show the key after 9 s for the first time', [revoked], shownAt(9), 'revoked', 'one'],
+  ['lists that show the key after 12 s for the first time', [revoked], shownAt(12), 'not-found'],
+  ['lists that show the key as revoked: true', [], [[`[${key(',"revoked":true')}]`]], 'not-found'],
+  [
+    'lists that show the key with a revoked_at',
+    [],
+    [[`[${key(',"revoked_at":"2024-01-01T00:00:00Z"')}]`]],
+    'not-found',
+  ],
+  ['lists with an empty revoked_at', [revoked], [[`[${key(',"revoked_at":""')}]`]], 'revoked', 'one'],
+  ['lists with revoked: false', [revoked], [[`[${key(',"revoked":false')}]`]], 'revoked', 'one'],
+  [
+    'a lost answer, and lists that show the key as revoked',
+    [closed],
+    [[present, 0.1], [`[${key(',"revoked":true')}]`]],
+    'revoked',
+  ],
+  ['no list', [], [[503]], 'unknown'],
+  [
+    'a list that is not whole',
+    [],
+    [[{ body: absent, headers: { link: '</v2/api_keys?page=2>; rel="next"' } }]],
+    'unknown',
+  ],
+  ['a list with an error', [], [['{"errors":["no"]}']], 'unknown'],
+  ['a partial list', [], [[{ status: 206, body: absent }]], 'unknown'],
+  ['a page in place of the list', [], [[page(200)]], 'unknown'],
+  ['an object in place of the list', [], [['{"keys":[]}']], 'unknown'],
+  ['a list with a record without an id', [], [['[{"name":"ours"}]']], 'unknown'],
+  ['a list with two names for one id', [], [[`[${key()},{"id":7,"name":"theirs"}]`]], 'unknown'],
+  ['a lost answer, and then no list', [closed], [[present, 0.1], [503]], 'unknown'],
+])('%s: the fate of the key is %s', async ([, deletes, lists, fate, count]) => {
+  const { clock, deadline } = deadlineAt(600_000);
+  let sent = 0;
   const exchange: Exchange = async ({ method }) => {
-    const response = method === 'DELETE' ? (deletes[attempts++] ?? 500) : list;
-    if (response instanceof Error) throw response;
-    const given = typeof response === 'number' ? { status: response } : response;
-    return { status: 200, headers: {}, body: '', ...(typeof given === 'string' ? { body: given } : given) };
+    const listed = lists.find(([, until = Number.POSITIVE_INFINITY]) => clock.now() < until * 1_000)?.[0];
+    const answer = (method === 'DELETE' ? deletes[Math.min(sent++, deletes.length - 1)] : listed) ?? 500;
+    if (answer instanceof Error) throw answer;
+    const given =
+      typeof answer === 'number' ? { status: answer } : typeof answer === 'string' ? { body: answer } : answer;
+    return { status: 200, headers: {}, body: '', ...given };
   };
-  let attempts = 0;
-  const api = apiBy(exchange);
-  const { deadline } = deadlineAt(60_000);
-  const revocation = new Revocation({ id: '7', name: 'ours' });
-  const send = sendOnce(deadline);
-  const attempt = () =>
-    send((how) => revocation.attempt(api, how, async (key) => includesKey(await api.keys(send), key)));
-
-  for (let n = 1; n < deletes.length; n++) await expect(attempt()).rejects.toThrow();
-  if (proof === 'nothing') await expect(attempt()).rejects.toThrow();
-  else expect(await attempt()).toBe(proof);
-  expect(attempts).toBe(deletes.length);
-});
-
-test('an id that a list showed under another name is not requested again, although a later list shows the old name', async () => {
-  const listWith = (name: string) => `[{"id":7,"name":"ours"},{"id":8,"name":"${name}"}]`;
-  const lists = [listWith('theirs'), listWith('ours')];
-  const deletes: Record<string, (number | string)[]> = { 7: [404, 404, '{"revoked":true}'], 8: [503, 404] };
-  const sent: string[] = [];
-  const exchange: Exchange = async ({ method, url }) => {
-    const id = url.pathname.at(-1) ?? '';
-    if (method === 'DELETE') sent.push(id);
-    const response = (method === 'DELETE' ? deletes[id]?.shift() : lists.shift()) ?? 500;
-    const [status, body] = typeof response === 'number' ? [response, ''] : [200, response];
-    return { status, headers: {}, body };
-  };
-  const { clock, deadline } = deadlineAt(60_000);
-  const send: Send = async (attempt) => {
-    try {
-      return await sendOnce(deadline)(attempt);
-    } catch (error) {
-      if (!(error instanceof RequestError)) throw error;
-      await deadline.sleep(error.status === 503 ? 1_000 : 100);
-      return send(attempt);
-    }
-  };
-  const keys = ['7', '8'].map((id) => ({ id, name: 'ours' }));
-  await clock.run(revokeEach(keys, apiBy(exchange, clock), send, silent));
-  expect(sent).toEqual(['7', '8', '7', '7']);
-});
-
-test.for([
-  ['2023-12-31T23:59:59Z', false],
-  ['2024-01-01T00:00:00Z', true],
-] as const)('a key of %s proves that a key of 2024 with its id is gone: %s', async ([created_at, isConfirmed]) => {
-  const body = JSON.stringify([{ id: 7, name: 'theirs', created_at }]);
-  const exchange: Exchange = async ({ method }) => ({ status: method === 'GET' ? 200 : 404, headers: {}, body });
-  const { deadline } = deadlineAt(60_000);
-  const key = { id: '7', name: 'ours', createdAt: Date.UTC(2024, 0, 1) };
-  const results = await revokeEach([key], apiBy(exchange), sendOnce(deadline), silent);
-  expect(results).toEqual([{ id: '7', outcome: 'already-gone', isConfirmed }]);
+  const api = apiBy(exchange, clock);
+  const rate = new Rate(clock, () => 0.5);
+  const shared = { api, rate, deadline, random: () => 0.5 };
+  const task = { ...shared, send: sendOnce(deadline), patience: 30_000 };
+  const { keys } = await clock.run(revokeByIds(['7'], task));
+  expect(keys).toMatchObject([{ id: '7', fate }]);
+  expect(keys[0]?.failure === undefined).toBe(fate !== 'unknown');
+  if (count !== undefined) expect(sent > 1 ? 'many' : 'one').toBe(count);
+  if (deletes.length === 0 || fate === 'not-found') expect(sent).toBe(0);
+  expect(clock.now()).toBeLessThanOrEqual(45_000);
 });

@@ -6,7 +6,7 @@ import type { listOperationsReport, listProjectsReport } from '../../../src/mode
 import type { readListKeysSettings, readListProjectsSettings } from '../../../src/modes/list/settings.js';
 import { define, type Services } from '../../../src/modes/mode.js';
 import type { revokeKeyReport } from '../../../src/modes/revoke-key/report.js';
-import type { revokeKeys } from '../../../src/modes/revoke-key/revoke-key.js';
+import type { revokeGivenKeys } from '../../../src/modes/revoke-key/revoke-key.js';
 import type { waitReport } from '../../../src/modes/wait-operation/report.js';
 import { waitOperation } from '../../../src/modes/wait-operation/wait-operation.js';
 import { Cancellation, CancelledError, Deadline } from '../../../src/time/deadline.js';
@@ -28,7 +28,7 @@ test('the compiler rejects a mode if the types of `read`, `run` and `report` do 
   expectTypeOf<Fits<ReadProjects, typeof listOperations, typeof listOperationsReport>>().toEqualTypeOf<false>();
   expectTypeOf<Fits<ReadProjects, typeof listProjects, typeof waitReport>>().toEqualTypeOf<false>();
   expectTypeOf<Fits<ReadKeys, typeof listKeys, typeof listProjectsReport>>().toEqualTypeOf<false>();
-  expectTypeOf<Fits<ReadKeys, typeof revokeKeys, typeof revokeKeyReport>>().toEqualTypeOf<false>();
+  expectTypeOf<Fits<ReadKeys, typeof revokeGivenKeys, typeof revokeKeyReport>>().toEqualTypeOf<false>();
 });
 
 const apiThatSays = (body: string) => apiBy(async () => ({ status: 200, headers: {}, body }));

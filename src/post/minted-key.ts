@@ -1,0 +1,99 @@
+import type { ControlApi } from '../api/control-api.js';
+import { RequestError } from '../http/errors.js';
+import type { MintedKey } from '../keys/post-state.js';
+import type { Deadline } from '../time/deadline.js';
+import { DeadlineExceeded } from '../time/deadline.js';
+
+// Times are in milliseconds.
+
+/** A replica may not know a key that is younger. */
+const leastAge = 10_000;
+/** Without a parent key, 401 for so long proves that the key is gone. */
+const leastRejection = 10_000;
+/** An exchange may take so long. */
+export const patience = 6_000;
+/** A longer `Retry-After` counts as this. */
+export const longestRetryAfter = 2_000;
+/** The pauses between two rounds double up to the second, with jitter. */
+const pauses = { first: 250, most: 2_000 };
+
+interface Clients {
+  /** Uses the minted key. */
+  readonly own: ControlApi;
+  /** Undefined if post does not have the key that signed the state. */
+  readonly parent: ControlApi | undefined;
+}
+
+/** Sends a DELETE for the minted key until the key itself gets 401. Returns why that is not proved, or undefined. */
+export async function endMintedKey(
+  { id, madeAt }: MintedKey,
+  { own, parent }: Clients,
+  deadline: Deadline,
+  random: () => number,
+): Promise<string | undefined> {
+  const { clock } = deadline;
+  let hasAccepted = false;
+  /** The parent key got a 404 for a key that was old enough. */
+  let isUnknownToParent = false;
+  let rejectedSince: number | undefined;
+  let doubt = 'no response came';
+  let retryAfter = 0;
+
+  /** By both clocks. Until a response has a `Date`, the service's clock is not known. */
+  function ageOf(): number {
+    const byRunner = clock.epochMs() - madeAt.runner;
+    if (madeAt.service === undefined) return byRunner;
+    const dated = [own, parent].find((api) => api?.knowsServiceTime);
+    return dated === undefined ? 0 : Math.min(byRunner, dated.serviceEpochMs(clock) - madeAt.service);
+  }
+
+  /** Returns the status of the service's answer. Undefined if none came, or only that of a proxy. */
+  async function revokeBy(api: ControlApi): Promise<number | undefined> {
+    try {
+      retryAfter = 0;
+      await api.revokeKey(id, { deadline, patience });
+      doubt = 'the key still works after a DELETE that was accepted';
+      return 200;
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      doubt = error.message;
+      retryAfter = Math.min(longestRetryAfter, error.retryAfterMs ?? 0);
+      return error.isPage ? undefined : error.status;
+    }
+  }
+
+  const isAccepted = (status = 0) => status >= 200 && status < 300;
+
+  /** Returns true if the key is gone. */
+  async function round(): Promise<boolean> {
+    const askedAt = clock.now();
+    const isOld = ageOf() >= leastAge;
+    const status = await revokeBy(own);
+    const isRejected = status === 401 && isOld;
+    hasAccepted ||= isAccepted(status);
+    // A response of a proxy, or none, says nothing about the key.
+    if (isRejected) rejectedSince ??= askedAt;
+    else if (status !== undefined && status < 500) rejectedSince = undefined;
+    // A 404 counts only if the key itself still says 401 after it: a gateway may have sent it.
+    if (isRejected && (hasAccepted || isUnknownToParent)) return true;
+    if (parent === undefined) return rejectedSince !== undefined && askedAt - rejectedSince >= leastRejection;
+    if (isAccepted(status) || (status === 401 && hasAccepted)) return false;
+    await deadline.sleep(retryAfter);
+    const isOldForParent = ageOf() >= leastAge;
+    const byParent = await revokeBy(parent);
+    hasAccepted ||= isAccepted(byParent);
+    isUnknownToParent ||= byParent === 404 && isOldForParent;
+    return false;
+  }
+
+  try {
+    for (let longest = pauses.first; ; longest = Math.min(pauses.most, 2 * longest)) {
+      if (await round()) return undefined;
+      const untilOld = hasAccepted ? Math.min(leastAge, leastAge - ageOf()) : 0;
+      await deadline.sleep(Math.max(untilOld, retryAfter, longest * (0.5 + random() / 2)));
+    }
+  } catch (error) {
+    if (error instanceof DeadlineExceeded) return doubt;
+    throw error;
+  }
+}

@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+
+/** A search of small worlds. `W`: a world, which is plain JSON. */
+interface Search<W> {
+  /** Of the command, which is a worker's, too. */
+  readonly entry: string;
+  /** `npm run` has this command. */
+  readonly command: string;
+  readonly bounds: readonly string[];
+  readonly runWorld: (world: W) => Promise<{ readonly violation: string | undefined }>;
+  readonly search: (bound: string, share: Share) => AsyncIterable<{ world: W; violation: string | undefined }>;
+}
+
+interface Share {
+  readonly index: number;
+  readonly of: number;
+}
+
+interface Report {
+  readonly worlds: number;
+  readonly found: readonly string[];
+}
+
+const maxShown = 10;
+const reportEvery = 1_000;
+
+/** The command of a search: all bounds, `--bound NAME` for one of them, or `--world JSON` for one world. */
+export async function runSearch<W>(task: Search<W>): Promise<void> {
+  if (!isMainThread) return searchShare(task, workerData);
+  const { values } = parseArgs({ options: { world: { type: 'string' }, bound: { type: 'string' } } });
+  if (values.world !== undefined) {
+    const outcome = await task.runWorld(JSON.parse(values.world));
+    console.log(JSON.stringify(outcome, null, 1).replace(/\n {3,}/g, ' '));
+    process.exitCode = outcome.violation === undefined ? 0 : 1;
+    return;
+  }
+  let violations = 0;
+  for (const bound of task.bounds)
+    if (bound === (values.bound ?? bound)) violations += await searchAll(bound, task.entry);
+  process.exitCode = violations === 0 ? 0 : 1;
+}
+
+async function searchAll(bound: string, entry: string): Promise<number> {
+  const began = performance.now();
+  const of = availableParallelism();
+  let [worlds, found] = [0, 0];
+  const workers = Array.from({ length: of }, async (_, index) => {
+    const worker = new Worker(new URL(entry), { workerData: { bound, index, of } });
+    worker.on('message', (report: Report) => {
+      worlds += report.worlds;
+      for (const line of report.found) if (++found <= maxShown) console.log(line);
+    });
+    const [code] = await once(worker, 'exit');
+    if (code !== 0) found++;
+  });
+  await Promise.all(workers);
+  const seconds = ((performance.now() - began) / 1_000).toFixed(0);
+  console.log(`${bound}: ${worlds} worlds in ${seconds} s, ${found} with violations.`);
+  return found;
+}
+
+async function searchShare<W>({ search, command }: Search<W>, { bound, ...share }: Share & { bound: string }) {
+  Error.stackTraceLimit = 0;
+  let report: { worlds: number; found: string[] } = { worlds: 0, found: [] };
+  const send = () => {
+    parentPort?.postMessage(report satisfies Report);
+    report = { worlds: 0, found: [] };
+  };
+  for await (const { world, violation } of search(bound, share)) {
+    if (violation !== undefined)
+      report.found.push(`${violation}\n  npm run ${command} -- --world '${JSON.stringify(world)}'`);
+    if (++report.worlds >= reportEvery) send();
+  }
+  send();
+}
