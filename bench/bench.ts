@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { asTable } from './figure.js';
 import { keyFigures } from './keys.js';
 import { listFigures } from './lists.js';
+import { postFigures } from './post.js';
 import { processFigures } from './processes.js';
 import { projectFigures } from './projects.js';
 import { waitFigures } from './waits.js';
@@ -15,6 +16,7 @@ const { values } = parseArgs({ options: { json: { type: 'string' }, short: { typ
 
 const figures = [
   ...(await processFigures(values.short ? 5 : 25)),
+  ...(await postFigures()),
   ...(await keyFigures(values.short ? 5 : 25)),
   ...(await listFigures(values.short ? 1 : 5, values.short ? 10_000 : 100_000)),
   ...(await projectFigures(values.short ? 3 : 200)),
