@@ -67,7 +67,8 @@ function* keptOpen({ main, deadline }: StepRecord, { stage }: Run) {
   const allowed = new Map<string, number>();
   for (const { n, at, list, endedAt = main.endedAt } of main.sent) {
     const most = allowed.get(list) ?? patience.firstMs;
-    const ms = endedAt - at;
+    // The end of the process closes its connections.
+    const ms = Math.min(endedAt, main.endedAt) - at;
     if (at < deadline && ms > most + rounding + stage.slackMs)
       yield `request ${n} was kept open for ${Math.round(ms)} ms without a whole response`;
     if (ms >= patience.firstMs - rounding) allowed.set(list, Math.min(patience.mostMs, 2 * most));
