@@ -180,6 +180,8 @@ test.for<[what: string, plan: Pick<JobPlan, 'clockAheadMs' | 'dateAheadMs'>]>([
   processes = 0;
   const old = await runGone(context, { ...atAge(60), ...clocks });
   expect(old.post.ms).toBeLessThan(second);
+  processes = 0;
+  await runGone(context, { ...atAge(0, all(status(401), 12)), ...clocks, post: noParent });
 });
 
 const outage = [meets('any', status(502), { count: 1 }), meets('any', status(404))];
