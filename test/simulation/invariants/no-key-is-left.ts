@@ -43,8 +43,13 @@ function isDue(alarm: string, step: StepRecord, run: Run, post: ProcessRecord): 
   // A 2xx to a DELETE that had no effect is seen when the key is old enough to be asked.
   const isMisled = post.sent.some((one) => one.deletedId !== undefined && one.fault === 'status' && isGood(one));
   const times = { beganAt: post.startedAt, unknownMs: lagMs, acceptedMs: lagMs, tripMs: stage.tripMs };
+  /** Main counts the age of its key from the end of the response that has it. */
+  const receivedAt = Math.max(
+    0,
+    ...main.sent.filter(({ method }) => method === 'POST').map(({ endedAt = 0 }) => endedAt),
+  );
   const ofPost = (key: ApiKey): KeyOfPost => {
-    const createdAt = creationOf(key);
+    const createdAt = minted.includes(key) ? Math.max(creationOf(key), receivedAt) : creationOf(key);
     const end = isMisled ? Math.max(troublesEnd, createdAt + oldMs) : troublesEnd;
     return { ...times, troublesEnd: end, createdAt, revokedAt: revocationOf(key) };
   };
@@ -62,6 +67,8 @@ function isDue(alarm: string, step: StepRecord, run: Run, post: ProcessRecord): 
   const namedStrays = strays.filter(isIn);
   if (namedStrays.length > 0) return namedStrays.some((key) => !isStrayProvable(ofPost(key), isSaid(key)));
   if (main.sent.some((one) => one.method === 'POST' && one.fault === 'status' && isGood(one))) return true;
+  // Somebody else may have revoked the key of a lost create, and without its parent key post cannot look for one.
+  if (main.ambiguousCreates > 0 && (stage.revokedByOthers.size > 0 || parent === undefined)) return true;
   const found = canParentAsk && !post.hasIncompleteList ? strays.filter((key) => isFoundInPost(ofPost(key))) : [];
   // A kill may come between the state that announces a create and the create, or between a response and its state.
   const open = main.exit === 'killed' ? main.sent.filter(({ method }) => method === 'POST').length + 1 : 0;
