@@ -67,6 +67,8 @@ function isDue(alarm: string, step: StepRecord, run: Run, post: ProcessRecord): 
   const namedStrays = strays.filter(isIn);
   if (namedStrays.length > 0) return namedStrays.some((key) => !isStrayProvable(ofPost(key), isSaid(key)));
   if (main.sent.some((one) => one.method === 'POST' && one.fault === 'status' && isGood(one))) return true;
+  // If the state after a create could not be written, post takes that create for lost.
+  if (step.plan.runnerFault !== undefined) return true;
   // Somebody else may have revoked the key of a lost create, and without its parent key post cannot look for one.
   if (main.ambiguousCreates > 0 && (stage.revokedByOthers.size > 0 || parent === undefined)) return true;
   const found = canParentAsk && !post.hasIncompleteList ? strays.filter((key) => isFoundInPost(ofPost(key))) : [];
