@@ -32,6 +32,7 @@ export async function endMintedKey(
   random: () => number,
 ): Promise<string | undefined> {
   const { clock } = deadline;
+  const startedAt = clock.now();
   let hasAccepted = false;
   /** The parent key got a 404 for a key that was old enough. */
   let isUnknownToParent = false;
@@ -39,12 +40,12 @@ export async function endMintedKey(
   let doubt = 'no response came';
   let retryAfter = 0;
 
-  /** By both clocks. Until a response has a `Date`, the service's clock is not known. */
+  /** By both clocks. Where the service's is not known, the time of this step replaces it. */
   function ageOf(): number {
     const byRunner = clock.epochMs() - madeAt.runner;
-    if (madeAt.service === undefined) return byRunner;
     const dated = [own, parent].find((api) => api?.knowsServiceTime);
-    return dated === undefined ? 0 : Math.min(byRunner, dated.serviceEpochMs(clock) - madeAt.service);
+    const isKnown = madeAt.service !== undefined && dated !== undefined;
+    return Math.min(byRunner, isKnown ? dated.serviceEpochMs(clock) - madeAt.service : clock.now() - startedAt);
   }
 
   /** Returns the status of the service's answer. Undefined if none came, or only that of a proxy. */

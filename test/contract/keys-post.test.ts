@@ -171,7 +171,6 @@ test.for<[what: string, plan: Pick<JobPlan, 'clockAheadMs' | 'dateAheadMs'>]>([
   ["a runner's clock that is slow", { clockAheadMs: -ahead }],
   ["a service's clock that is fast", { dateAheadMs: ahead }],
   ["a service's clock that is slow", { dateAheadMs: -ahead }],
-  ['no Date', { dateAheadMs: 'absent' }],
   ["a runner's clock that is set forward before post", { clockAheadMs: forward }],
 ])('with %s by 10 min, post knows how old the key is', async ([, clocks], context) => {
   processes = 0;
@@ -182,6 +181,18 @@ test.for<[what: string, plan: Pick<JobPlan, 'clockAheadMs' | 'dateAheadMs'>]>([
   expect(old.post.ms).toBeLessThan(second);
   processes = 0;
   await runGone(context, { ...atAge(0, all(status(401), 12)), ...clocks, post: noParent });
+});
+
+test.for<[what: string, plan: Pick<JobPlan, 'clockAheadMs'>]>([
+  ['', {}],
+  [' and a clock that is set forward before post', { clockAheadMs: forward }],
+])('without a Date%s, a key counts as old when post has taken 10 s', async ([, clocks], context) => {
+  for (const age of [0, 60]) {
+    processes = 0;
+    const replicaFor = () => ({ keysBehindMs: 8_000 });
+    const { post } = await runGone(context, { ...atAge(age), replicaFor, ...clocks, dateAheadMs: 'absent' });
+    expect(post.ms).toEqual(between(10 * second, 13.5 * second));
+  }
 });
 
 const outage = [meets('any', status(502), { count: 1 }), meets('any', status(404))];

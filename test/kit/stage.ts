@@ -108,7 +108,7 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
   /** By default, a key is old enough for a run that is not found to count. */
   const addNamed = (name: string, ageMs = day) => plane.addKeyOfAge(name, ageMs).id;
   /** Adds a key as create-key makes it in that run. GitHub finds no run unless the test adds one. */
-  const addKey = (id: string, { attempt = 1, fingerprint = ours, ageMs = day, isKept = false } = {}) =>
+  const addKey = (id: string, { attempt = 1, fingerprint = ours, ageMs = day + hour, isKept = false } = {}) =>
     addNamed(makeKeyName('shop', { run: { id, attempt, fingerprint }, isKept }, Math.random), ageMs);
   return {
     service,

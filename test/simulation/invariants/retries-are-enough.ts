@@ -28,9 +28,11 @@ function* givenUpEarly({ main, plan, deadline }: StepRecord, { stage }: Run) {
     stage.revokedByOthers.size > 0 ||
     stage.plane.notShown.lastPageCursor === 'repeated';
   const failures = sent.filter((one) => (one.isFaulty || one.isPartial) && !one.isThrottled);
-  const hasFailedOften = failures.some(({ method, path, at }) => {
-    const attempts = failures.filter((other) => other.method === method && other.path === path).length;
-    return attempts >= maxAttempts || main.endedAt - at >= lastAttempt - longestBackoff;
+  const hasFailedOften = failures.some(({ method, path }) => {
+    const isSame = (other: { method: string; path: string }) => other.method === method && other.path === path;
+    // The span begins with the first attempt, even if that was throttled.
+    const first = sent.find(isSame)?.at ?? main.endedAt;
+    return failures.filter(isSame).length >= maxAttempts || main.endedAt - first >= lastAttempt - longestBackoff;
   });
   const hasCreatedOften = main.ambiguousCreates >= maxAmbiguousCreates;
   if (!isRejected && !main.hasIncompleteList && !isOther && !hasFailedOften && !hasCreatedOften)
