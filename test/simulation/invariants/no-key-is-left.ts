@@ -65,7 +65,8 @@ function isDue(alarm: string, step: StepRecord, run: Run, post: ProcessRecord): 
   }
   const strays = keys.filter((key) => !minted.includes(key) && revocationOf(key) > post.startedAt);
   const namedStrays = strays.filter(isIn);
-  if (namedStrays.length > 0) return namedStrays.some((key) => !isStrayProvable(ofPost(key), isSaid(key)));
+  if (namedStrays.length > 0)
+    return !canParentAsk || namedStrays.some((key) => !isStrayProvable(ofPost(key), isSaid(key)));
   if (main.sent.some((one) => one.method === 'POST' && one.fault === 'status' && isGood(one))) return true;
   // If the state after a create could not be written, post takes that create for lost.
   if (step.plan.runnerFault !== undefined) return true;
