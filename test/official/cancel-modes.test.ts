@@ -14,7 +14,7 @@ const modes: readonly (readonly [mode: string, endpoint: Endpoint, inputs: Reado
   ['list-projects', 'list-projects', {}],
   ['create-key', 'create-key', {}],
   ['list-keys', 'list-keys', {}],
-  ['revoke-key', 'revoke-key', { 'key-id': '7' }],
+  ['revoke-key', 'list-keys', { 'key-id': '7' }],
   ['sweep-keys', 'list-keys', {}],
 ];
 
