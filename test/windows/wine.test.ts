@@ -4,13 +4,11 @@ import { beforeAll, expect, type TestContext, test } from 'vitest';
 import { plays, seenOf } from '../kit/plays.js';
 import { setStage } from '../kit/stage.js';
 import { Job } from '../runner/job.js';
-import { hasWine, prepareWine, startInWine, windowsPath } from './wine.js';
+import { prepareWine, startInWine, windowsPath } from './wine.js';
 
-beforeAll(() => hasWine && prepareWine(), 120_000);
+beforeAll(prepareWine, 120_000);
 
-/** Wine has 1.4 GB, and no other command needs it. So where it is missing, each test says by name that it did not run. */
 function setWindows(context: TestContext) {
-  context.skip(!hasWine, 'wine is not installed: apt-get install --no-install-recommends wine64 wine');
   return setStage(context, { overSockets: true, startProcess: startInWine });
 }
 

