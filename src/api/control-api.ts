@@ -19,14 +19,14 @@ export class ControlApi {
 
   constructor(private readonly connection: Connection) {}
 
-  /** False until a response had a `Date`. */
-  get knowsServiceTime(): boolean {
-    return this.#dated !== undefined;
+  /** Time on the service's clock in milliseconds since 1970. Undefined until a response had a `Date`. */
+  knownServiceEpochMs(clock: Clock): number | undefined {
+    return this.#dated && this.#dated.epochMs + clock.now() - this.#dated.at;
   }
 
-  /** Time on the service's clock in milliseconds since 1970. Until the first `Date`, time on the runner's clock. */
+  /** Like `knownServiceEpochMs`, but time on the runner's clock until the first `Date`. */
   serviceEpochMs(clock: Clock): number {
-    return this.#dated === undefined ? clock.epochMs() : this.#dated.epochMs + clock.now() - this.#dated.at;
+    return this.knownServiceEpochMs(clock) ?? clock.epochMs();
   }
 
   operation(projectId: string, id: string, send: Send): Promise<Operation> {

@@ -50,13 +50,9 @@ function parseKey(value: Json, place: string): Key {
 const maxSecretLength = 4_096;
 
 /** Excludes texts that the runner would obey as a command if a later step printed them. */
-export function isKeySecret(text: string): boolean {
+function isKeySecret(text: string): boolean {
   const isWord = text.length >= minSecretLength && text.length <= maxSecretLength && /^[\x21-\x7e]+$/.test(text);
   return isWord && !text.startsWith('::') && !text.includes('##[');
-}
-
-export function isKeyId(text: string): boolean {
-  return /^\d{1,100}$/.test(text);
 }
 
 /** The service sends the secret of a key only in the response that creates it. So no error quotes this response. */
@@ -80,5 +76,5 @@ export function parseRevoked(body: Json, id: string): boolean {
 
 function integerDigits(id: Json | undefined): string | undefined {
   const digits = typeof id === 'number' || typeof id === 'string' ? toText(id) : '';
-  return isKeyId(digits) ? digits : undefined;
+  return /^\d{1,100}$/.test(digits) ? digits : undefined;
 }

@@ -4,6 +4,7 @@ import { RequestError } from '../http/errors.js';
 import type { Rate } from '../http/rate.js';
 import type { Send } from '../http/retry.js';
 import { CancelledError, type Deadline, DeadlineExceeded } from '../time/deadline.js';
+import { doublingPauses } from '../time/pauses.js';
 
 // Times are in milliseconds, on the step's clock.
 
@@ -11,7 +12,7 @@ import { CancelledError, type Deadline, DeadlineExceeded } from '../time/deadlin
 const leastAbsence = 10_000;
 /** If the DELETE of a key is not confirmed, lists are read for this long. */
 const readingTime = 30_000;
-/** The pauses between two lists double up to the second. */
+/** Between two lists. */
 const pauses = { first: 500, most: 2_000 };
 
 export type Fate = 'revoked' | 'not-found' | 'unknown';
@@ -133,14 +134,14 @@ export async function revokeKeys(task: Task) {
   async function repeatRounds(): Promise<void> {
     await round();
     const endsAt = clock.now() + reading;
-    for (let longest = pauses.first; ; longest = Math.min(pauses.most, 2 * longest)) {
+    for (const usual of doublingPauses(pauses, random)) {
       const open = [...keys.values()].filter((key) => key.fate(askedAt) === 'unknown');
       if (open.length === 0 && isEnough(keys.size)) return;
       const failures = open.flatMap(({ failure }) => (failure instanceof RequestError ? failure : []));
       // After a 429, `Rate` holds all requests.
       const asked = failures.map(({ status, retryAfterMs = 0 }) => (status === 429 ? 0 : retryAfterMs));
       const retryAfter = Math.min(rate.longestHold, Math.max(0, ...asked));
-      const pause = Math.max(longest * (0.5 + random() / 2), retryAfter);
+      const pause = Math.max(usual, retryAfter);
       // A throttled DELETE is repeated until the deadline.
       const isOver = clock.now() + pause >= endsAt && !failures.some(({ isThrottled }) => isThrottled);
       if (isOver || retryAfter > deadline.remaining) return;

@@ -3,6 +3,7 @@ import { RequestError } from '../http/errors.js';
 import type { MintedKey } from '../keys/post-state.js';
 import type { Deadline } from '../time/deadline.js';
 import { DeadlineExceeded } from '../time/deadline.js';
+import { doublingPauses } from '../time/pauses.js';
 
 // Times are in milliseconds.
 
@@ -14,7 +15,7 @@ const leastRejection = 10_000;
 export const patience = 6_000;
 /** A longer `Retry-After` counts as this. */
 export const longestRetryAfter = 2_000;
-/** The pauses between two rounds double up to the second, with jitter. */
+/** Between two rounds. */
 const pauses = { first: 250, most: 2_000 };
 
 interface Clients {
@@ -43,9 +44,10 @@ export async function endMintedKey(
   /** By both clocks. Where the service's is not known, the time of this step replaces it. */
   function ageOf(): number {
     const byRunner = clock.epochMs() - madeAt.runner;
-    const dated = [own, parent].find((api) => api?.knowsServiceTime);
-    const isKnown = madeAt.service !== undefined && dated !== undefined;
-    return Math.min(byRunner, isKnown ? dated.serviceEpochMs(clock) - madeAt.service : clock.now() - startedAt);
+    const { service: begin } = madeAt;
+    const now = own.knownServiceEpochMs(clock) ?? parent?.knownServiceEpochMs(clock);
+    const isKnown = begin !== undefined && now !== undefined;
+    return Math.min(byRunner, isKnown ? now - begin : clock.now() - startedAt);
   }
 
   /** Returns the status of the service's answer. Undefined if none came, or only that of a proxy. */
@@ -88,11 +90,12 @@ export async function endMintedKey(
   }
 
   try {
-    for (let longest = pauses.first; ; longest = Math.min(pauses.most, 2 * longest)) {
-      if (await round()) return undefined;
+    for (const pause of doublingPauses(pauses, random)) {
+      if (await round()) break;
       const untilOld = hasAccepted ? Math.min(leastAge, leastAge - ageOf()) : 0;
-      await deadline.sleep(Math.max(untilOld, retryAfter, longest * (0.5 + random() / 2)));
+      await deadline.sleep(Math.max(untilOld, retryAfter, pause));
     }
+    return undefined;
   } catch (error) {
     if (error instanceof DeadlineExceeded) return doubt;
     throw error;

@@ -28,8 +28,7 @@ export async function createKey(settings: CreateKeySettings, collaborators: Coll
     };
     try {
       const key = await api.createKey(name, { ...how, onSend });
-      const service = api.knowsServiceTime ? api.serviceEpochMs(clock) : undefined;
-      const minted = { ...key, madeAt: { runner: clock.epochMs(), service } };
+      const minted = { ...key, madeAt: { runner: clock.epochMs(), service: api.knownServiceEpochMs(clock) } };
       services.savePostState({ ...state, lostCreates, minted });
       return minted;
     } catch (error) {
