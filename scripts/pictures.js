@@ -1,31 +1,24 @@
 // Renders docs/summary-light.png and docs/summary-dark.png: the summary of a step, in Chromium, as GitHub shows it. It needs
-// Chromium (the variable CHROMIUM, or `chromium` in PATH), a font with emoji, and the network: it gets Mermaid, which draws the
-// timeline, from the registry of npm.
-import { execFileSync, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// Chromium (the variable CHROMIUM, or `chromium` in PATH) and a font with emoji.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { startControlPlane } from '../build/control-plane/index.js';
 import { renderMarkdown } from '../build/test/demo/present.js';
 import { startStep } from '../build/test/runner/step.js';
 
-const mermaid = {
-  version: '11.17.2',
-  sha512: 'V6K3C8EBdEsPFZXSKMJe6ppQOENxuHARr9GvHX4hh47lAbhMRD9qf4oEK7LoaRQxULMa80/qt5gHO73aCleBBg==',
-};
 const chromium = process.env['CHROMIUM'] ?? 'chromium';
 const width = 1012;
 
 /** The colours of GitHub's two themes. */
 const themes = {
-  light: { back: '#ffffff', text: '#1f2328', line: '#d1d9e0', row: '#f6f8fa', code: '#eff1f3', mermaid: 'default' },
-  dark: { back: '#0d1117', text: '#f0f6fc', line: '#3d444d', row: '#151b23', code: '#262c36', mermaid: 'dark' },
+  light: { back: '#ffffff', text: '#1f2328', line: '#d1d9e0', row: '#f6f8fa', code: '#eff1f3' },
+  dark: { back: '#0d1117', text: '#f0f6fc', line: '#3d444d', row: '#151b23', code: '#262c36' },
 };
 
 const folder = resolve('build/pictures');
 mkdirSync(folder, { recursive: true });
-getMermaid();
 const html = renderMarkdown(await summary());
 for (const [name, theme] of Object.entries(themes)) {
   const page = join(folder, `${name}.html`);
@@ -60,17 +53,7 @@ async function summary() {
   return step.summary;
 }
 
-function getMermaid() {
-  const archive = join(folder, `mermaid-${mermaid.version}.tgz`);
-  if (!existsSync(archive)) {
-    execFileSync('npm', ['pack', '--silent', `mermaid@${mermaid.version}`, '--pack-destination', folder]);
-  }
-  const sha512 = createHash('sha512').update(readFileSync(archive)).digest('base64');
-  if (sha512 !== mermaid.sha512) throw new Error(`${archive} has the hash ${sha512}.`);
-  execFileSync('tar', ['-xzf', archive, '-C', folder, 'package/dist/mermaid.min.js']);
-}
-
-function pageOf(html, { back, text, line, row, code, mermaid }) {
+function pageOf(html, { back, text, line, row, code }) {
   return `<!doctype html>
 <meta charset="utf-8">
 <style>
@@ -83,15 +66,10 @@ th, td { border: 1px solid ${line}; padding: 6px 13px; text-align: left; white-s
 tr:nth-child(odd) { background: ${row}; }
 tr:first-child { background: ${back}; }
 code { background: ${code}; border-radius: 6px; font: 85% "Liberation Mono", monospace; padding: .2em .4em; }
-pre.mermaid { margin: 0; }
 </style>
 <main>${html}</main>
-<script src="package/dist/mermaid.min.js"></script>
 <script>
-mermaid.initialize({ startOnLoad: false, theme: '${mermaid}', gantt: { useWidth: ${width - 64} } });
-mermaid.run().then(() => {
-  document.body.dataset.height = Math.ceil(document.querySelector('main').getBoundingClientRect().height);
-});
+document.body.dataset.height = Math.ceil(document.querySelector('main').getBoundingClientRect().height);
 </script>
 `;
 }
