@@ -58,77 +58,41 @@ const typedAsHtml = { headers: { 'content-type': 'text/html; charset=utf-8' }, b
 type Attempts = 1 | 2 | 5 | 'for 10 s';
 
 /** What comes back, how often a GET is sent, what the error says, and what it advises. */
-const problems: readonly (readonly [name: string, fault: Fault, attempts: Attempts, says: RegExp, advises: RegExp])[] =
-  [
-    serviceSays(408, 5, /check its status page/),
-    serviceSays(503, 5, /check its status page/),
-    serviceSays(400, 1, /check the inputs of this step/),
-    serviceSays(501, 1, /check its status page/),
-    serviceSays(401, 'for 10 s', /mistyped, revoked, or for another service\. Set api-key/),
-    serviceSays(403, 1, /account that owns/),
-    serviceSays(407, 1, /https_proxy.*no_proxy/),
-    ['a 206', status(206), 1, /status 206 \(partial content\)/, unusableAdvice],
-    ['an HTML page', html, 5, /status 200 with an HTML page “Sign in” .*proxy or a login page/, baseUrlAdvice],
-    [
-      'an HTML page with 401',
-      { kind: 'html', status: 401 },
-      5,
-      /status 401 with an HTML page “Sign in”/,
-      baseUrlAdvice,
-    ],
-    [
-      'an HTML page with 403',
-      { kind: 'html', status: 403 },
-      5,
-      /status 403 with an HTML page “Sign in”/,
-      baseUrlAdvice,
-    ],
-    [
-      'an HTML page with 400',
-      { kind: 'html', status: 400 },
-      5,
-      /status 400 with an HTML page “Sign in”/,
-      baseUrlAdvice,
-    ],
-    [
-      'an HTML page with 501',
-      { kind: 'html', status: 501 },
-      5,
-      /status 501 with an HTML page/,
-      /check its status page/,
-    ],
-    [
-      'an HTML page with 407',
-      { kind: 'html', status: 407 },
-      1,
-      /status 407 with an HTML page/,
-      /https_proxy.*no_proxy/,
-    ],
-    ['an HTML page without a type', status(200, { body: untypedPage }), 5, /page “Guest”/, baseUrlAdvice],
-    ['a text sent as text/html', status(200, typedAsHtml), 5, /200 with an HTML page instead of JSON/, baseUrlAdvice],
-    ['a redirect', redirect(elsewhere), 1, /to https:\/\/elsewhere\.test\/v2 was not followed/, baseUrlAdvice],
-    [
-      'a redirect with 307',
-      redirect('/in', 307),
-      1,
-      /307: the redirect to https:\/\/control\.test\/in /,
-      baseUrlAdvice,
-    ],
-    ['a redirect to no host', redirect('javascript:x'), 1, /the redirect to javascript:x was not/, baseUrlAdvice],
-    ['a redirect without a target', status(301), 1, /redirect without a usable target/, baseUrlAdvice],
-    ['a redirect to an invalid URL', redirect('http://['), 1, /redirect without a usable target/, baseUrlAdvice],
-    ['a timeout', hang, 2, /No complete response within (20s|30s|1m)\b/, networkAdvice],
-    ['a lost connection', lost, 5, /The connection closed/, networkAdvice],
-    ['a truncated body', truncated, 5, /The connection closed after \d+ bytes/, networkAdvice],
-    ['an empty body', { kind: 'empty-body' }, 5, /status 200 with an empty body/, unusableAdvice],
-    ['a body that is not JSON', { kind: 'bad-json' }, 5, /status 200 with a body that is not JSON/, unusableAdvice],
-  ];
+type Problem = readonly [name: string, fault: Fault, attempts: Attempts, says: RegExp, advises: RegExp];
+const problems: readonly Problem[] = [
+  serviceSays(408, 5, /check its status page/),
+  serviceSays(503, 5, /check its status page/),
+  serviceSays(400, 1, /check the inputs of this step/),
+  serviceSays(501, 1, /check its status page/),
+  serviceSays(401, 'for 10 s', /mistyped, revoked, or for another service\. Set api-key/),
+  serviceSays(403, 1, /account that owns/),
+  serviceSays(407, 1, /https_proxy.*no_proxy/),
+  ['a 206', status(206), 1, /status 206 \(partial content\)/, unusableAdvice],
+  ['an HTML page', html, 5, /status 200 with an HTML page “Sign in” .*proxy or a login page/, baseUrlAdvice],
+  ['an HTML page with 401', { kind: 'html', status: 401 }, 5, /status 401 with an HTML page “Sign in”/, baseUrlAdvice],
+  ['an HTML page with 403', { kind: 'html', status: 403 }, 5, /status 403 with an HTML page “Sign in”/, baseUrlAdvice],
+  ['an HTML page with 400', { kind: 'html', status: 400 }, 5, /status 400 with an HTML page “Sign in”/, baseUrlAdvice],
+  ['an HTML page with 501', { kind: 'html', status: 501 }, 5, /status 501 with an HTML page/, /check its status page/],
+  ['an HTML page with 407', { kind: 'html', status: 407 }, 1, /status 407 with an HTML page/, /https_proxy.*no_proxy/],
+  ['an HTML page without a type', status(200, { body: untypedPage }), 5, /page “Guest”/, baseUrlAdvice],
+  ['a text sent as text/html', status(200, typedAsHtml), 5, /200 with an HTML page instead of JSON/, baseUrlAdvice],
+  ['a redirect', redirect(elsewhere), 1, /to https:\/\/elsewhere\.test\/v2 was not followed/, baseUrlAdvice],
+  ['a redirect with 307', redirect('/in', 307), 1, /307: the redirect to https:\/\/control\.test\/in /, baseUrlAdvice],
+  ['a redirect to no host', redirect('javascript:x'), 1, /the redirect to javascript:x was not/, baseUrlAdvice],
+  ['a redirect without a target', status(301), 1, /redirect without a usable target/, baseUrlAdvice],
+  ['a redirect to an invalid URL', redirect('http://['), 1, /redirect without a usable target/, baseUrlAdvice],
+  ['a timeout', hang, 2, /No complete response within (20s|30s|1m)\b/, networkAdvice],
+  ['a lost connection', lost, 5, /The connection closed/, networkAdvice],
+  ['a truncated body', truncated, 5, /The connection closed after \d+ bytes/, networkAdvice],
+  ['an empty body', { kind: 'empty-body' }, 5, /status 200 with an empty body/, unusableAdvice],
+  ['a body that is not JSON', { kind: 'bad-json' }, 5, /status 200 with a body that is not JSON/, unusableAdvice],
+];
 /** These prove that no key was made. A create with any other failure is ambiguous: three of them are sent in all. */
 const refusals = ['a 400', 'a 403', 'a 407'];
 /** A wait believes these after 10 s. Any other failure ends it if a minute passes without a usable response. */
 const rejections = ['a 400', 'a 401', 'a 403', 'a 407', 'an HTML page with 407'];
 
-function serviceSays(code: number, attempts: Attempts, advises: RegExp): (typeof problems)[number] {
+function serviceSays(code: number, attempts: Attempts, advises: RegExp): Problem {
   const says = new RegExp(`status ${code}: The service says ${code}\\. \\(code FAULT\\) \\[request id req-\\d+\\]`);
   return [`a ${code}`, status(code), attempts, says, advises];
 }
