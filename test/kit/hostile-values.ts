@@ -54,7 +54,7 @@ export const json: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => 
 export const nested = (depth: number): string => `${'[{"a":'.repeat(depth / 2)}1${'}]'.repeat(depth / 2)}`;
 
 /** A name may occur twice. */
-export function printObject(fields: readonly (readonly [name: string, value: string])[]): string {
+function printObject(fields: readonly (readonly [name: string, value: string])[]): string {
   return `{${fields.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
 }
 

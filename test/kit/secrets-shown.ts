@@ -101,7 +101,7 @@ function changeEntry(text: string, name: string, change: (value: string) => stri
   );
 }
 
-export function filesIn(folder: string): string[] {
+function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));

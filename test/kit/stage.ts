@@ -20,8 +20,6 @@ export interface StageOptions extends ServedControlPlaneOptions {
   readonly trip?: Trip | undefined;
   /** A function tells it for each process. */
   readonly clockAheadMs?: number | (() => number);
-  /** Virtual: decides which of two timers at the same time is first. */
-  readonly timers?: () => number;
   /** All steps run in the folders of one job. Folders for each of hundreds of steps would take longer than the steps. */
   readonly oneJob?: boolean;
   /** Virtual: the test responds in place of the control plane. `path` is what follows `/v2/`; `n` counts from 1. */
@@ -40,7 +38,7 @@ export const day = 24 * hour;
 /** A control plane with one project and the key 1, a GitHub, and steps of the action against them. */
 export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, options: StageOptions = {}) {
   const { overSockets = false, oneJob = false, clockAheadMs = 0, ...more } = options;
-  const { trip, respond, startProcess, timers, ...ofService } = more;
+  const { trip, respond, startProcess, ...ofService } = more;
   const ownPaths: string[] = [];
   const ownExchange: Exchange | undefined =
     respond &&
@@ -53,7 +51,7 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
     });
   const elsewhere: HttpRequest[] = [];
   const serviceOptions = { projects: 1, operations: 3, ...ofService };
-  const clock = new VirtualClock(undefined, timers);
+  const clock = new VirtualClock();
   const runs = new FakeWorkflowRuns((ms) => clock.sleep(ms));
   const virtual = overSockets ? undefined : createControlPlane({ ...serviceOptions, clock: clock.service });
   const open = ({ plane, exchanges, ...more }: ReturnType<typeof createControlPlane>): RunningControlPlane => {

@@ -10,8 +10,6 @@ export function between(from: number, to: number) {
   return expect.toSatisfy((value: number) => value >= from && value < to, `at least ${from} and less than ${to}`);
 }
 
-export const within = (seconds: number) => between(0, seconds * second);
-
 export const atLeast = (from: number) => between(from, Number.POSITIVE_INFINITY);
 
 /** How many of these requests were pending at once, at most. A request without an end was pending to the last. */

@@ -25,14 +25,9 @@ export function listsBehind(behind: (n: number, at: number) => number): Pick<Sta
 }
 
 /** Every request from one second of the wait to another has this fault. */
-export function during(
-  from: number,
-  to: number,
-  fault: Fault,
-  which: (stage: Stage) => Partial<FaultRule> = () => ({}),
-) {
+export function during(from: number, to: number, fault: Fault) {
   const before = (stage: Stage): void => {
-    const begin = () => stage.after((to - from) * second, stage.service.faults.add({ fault, ...which(stage) }));
+    const begin = () => stage.after((to - from) * second, stage.service.faults.add({ fault }));
     if (from === 0) begin();
     else stage.after(from * second, begin);
   };
@@ -69,13 +64,13 @@ export interface WaitOptions extends StageOptions, Pick<StepOptions, 'debug'> {
 export interface End {
   readonly status: string;
   readonly count?: number;
-  /** Which of the planned operations decides, or its id. */
-  readonly by?: number | string;
+  /** Which of the planned operations decides. */
+  readonly by?: number;
   readonly ms?: unknown;
   /** What the error says, also for the ids of the operations. */
   readonly says?: string | RegExp | ((ids: string[]) => RegExp) | undefined;
-  /** How many requests were sent, or at which seconds. */
-  readonly requests?: number | readonly number[];
+  /** How many requests were sent. */
+  readonly requests?: number;
   /** The projects in `idle-project-ids`. */
   readonly idle?: readonly number[];
 }
@@ -119,11 +114,10 @@ export async function expectEnd(
   expect(result).toMatchObject({ conclusion, outputs: { status } });
   if (count !== undefined) expect(result.outputs['count']).toBe(String(count));
   if (count === 0) expect(result.outputs).toMatchObject({ 'operation-ids': '[]', operations: '[]' });
-  if (by !== undefined) expect(result.outputs['operation-id']).toBe(typeof by === 'number' ? ids[by] : by);
+  if (by !== undefined) expect(result.outputs['operation-id']).toBe(ids[by]);
   if (ms !== undefined) expect(result.ms).toEqual(ms);
   if (says !== undefined) expect(errorOf(result)).toMatch(typeof says === 'function' ? says(ids) : says);
-  if (typeof requests === 'number') expect(paths).toHaveLength(requests);
-  else if (requests !== undefined) expect(times).toEqual(requests.map((time) => time * second));
+  if (requests !== undefined) expect(paths).toHaveLength(requests);
   const idleIds = idle?.map((project) => projectIds[project]);
   if (idleIds !== undefined) expect(result.outputs['idle-project-ids']).toBe(JSON.stringify(idleIds));
   return {

@@ -27,7 +27,7 @@ export function createCommandFiles(temp: string): CommandFiles {
 }
 
 /** A file that the step has deleted counts as an empty one. A BOM at its start is no part of it. */
-export function readCommandFile(file: string): string {
+function readCommandFile(file: string): string {
   try {
     return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {

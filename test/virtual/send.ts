@@ -3,6 +3,6 @@ import type { Deadline } from '../../src/time/deadline.js';
 
 /** Sends a request once. */
 export const sendOnce =
-  (deadline: Deadline, patience = usualPatience): Send =>
+  (deadline: Deadline): Send =>
   (attempt) =>
-    attempt({ deadline, patience });
+    attempt({ deadline, patience: usualPatience });
