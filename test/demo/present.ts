@@ -44,7 +44,7 @@ export function presentStep({ log, outputs, job, conclusion, ms }: StepResult): 
   return [...lines, '', `${styleText(colour, `${mark} ${conclusion}`)} ${duration}`, ''].join('\n');
 }
 
-/** A job summary as a page that a browser opens without a network. A Mermaid picture shows as its source. */
+/** A job summary as a page that a browser opens without a network. */
 export function summaryPage(markdown: string, title: string): string {
   return `<!doctype html>
 <html lang="en">
@@ -55,15 +55,13 @@ export function summaryPage(markdown: string, title: string): string {
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; }
 th, td { border: 1px solid #d1d9e0; padding: .35em .8em; text-align: left; }
-code, pre { font: .875em ui-monospace, monospace; background: #f6f8fa; overflow: auto; }
+code { font: .875em ui-monospace, monospace; background: #f6f8fa; overflow: auto; }
 </style>
 ${renderMarkdown(markdown)}
 `;
 }
 
-/** A summary of the action is HTML, but for its heading and a fence. */
+/** A summary of the action is HTML, but for its heading. */
 export function renderMarkdown(markdown: string): string {
-  return markdown
-    .replace(/^### (.*)$/gm, '<h3>$1</h3>')
-    .replace(/^```mermaid\n(.*?)\n```$/gms, (_, code: string) => `<pre class="mermaid">${escapeXml(code)}</pre>`);
+  return markdown.replace(/^### (.*)$/gm, '<h3>$1</h3>');
 }

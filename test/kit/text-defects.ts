@@ -39,27 +39,23 @@ export function textDefects(result: StepResult): string[] {
 const ownWords = /^(?:[\p{L}\d\s.,:;()?'+-]|✅|❌|❓|⏳|🧹|📌|🚫|⚠️|&nbsp;|“”)*$/u;
 /** GitHub makes a picture, an issue or a commit of these. */
 const shortcut = /:[\w+-]+:|\b[A-Za-z]+-\d|\b(?=[a-f]*\d)[\da-f]{7,}\b/;
-/** At most one timeline. Each of its lines is our own. */
-const timeline =
-  /\n```mermaid\ngantt\n {2}dateFormat x\n {2}axisFormat %H:%M:%S\n {2}tickInterval \d+[a-z]+\n((?: {2}\d{1,2}(?: [A-Za-z0-9_. -]{1,122})? :(?:done|crit|active), \d{1,15}, \d{1,15}\n){2,30})```\n/;
 
 export function summaryDefects(summary: string): string[] {
   const found: string[] = [];
   if (summary.length > 64 * 1024) found.push(`a summary of ${summary.length} characters`);
   if (invisible.test(summary)) found.push('invisible in the summary');
   if (summary !== '' && !/^### .*\n\n/.test(summary)) found.push('no heading');
-  const rest = summary.replace(timeline, '');
   // Text of others stands in code alone, where an entity replaces each character with a meaning.
-  const bare = rest
+  const bare = summary
     .replace(/^###/, '')
     .replace(/<code>[^<>]*<\/code>/g, '')
     .replace(/<\/?(?:p|br|code|table|tr|th|td)>/g, '');
   if (!ownWords.test(bare)) found.push(`not our words: ${bare}`);
-  for (const [, inside = ''] of rest.matchAll(/<code>([^<>]*)<\/code>/g))
+  for (const [, inside = ''] of summary.matchAll(/<code>([^<>]*)<\/code>/g))
     if (/[\r\n]|&(?!(amp|lt|gt|quot|#39);)/.test(inside)) found.push(`code: ${inside}`);
-  for (const paragraph of rest.match(/<p>.*?<\/p>/g) ?? [])
+  for (const paragraph of summary.match(/<p>.*?<\/p>/g) ?? [])
     if (shortcut.test(paragraph.replace(/<code>[^<>]*<\/code>/g, '|'))) found.push(`shortcut: ${paragraph}`);
-  for (const block of rest.match(/<table>[\s\S]*?<\/table>/g) ?? [])
+  for (const block of summary.match(/<table>[\s\S]*?<\/table>/g) ?? [])
     if (/\n\s*\n/.test(block)) found.push('an empty line ends the table');
   return found;
 }
