@@ -1,6 +1,6 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { Fault, FaultRule } from '../../control-plane/index.js';
-import { delay, hang, html, lost, onCreate, onList, retryAfter, status } from '../kit/fault.js';
+import { addBetween, delay, hang, html, lost, onCreate, onDelete, onList, retryAfter, status } from '../kit/fault.js';
 import {
   type FinishedJob,
   type JobPlan,
@@ -37,20 +37,15 @@ function meets(
   fault: Fault,
   { from = 0, to = 100, ...which }: { from?: number; to?: number; count?: number } = {},
 ): Scene {
-  return ({ after, service }, main) => {
+  return (stage, main) => {
     const by = who === 'any' ? {} : { by: secretOf(who, main) };
-    const begin = () => {
-      const end = service.faults.add({ endpoint: 'revoke-key', fault, ...by, ...which });
-      after((to - from) * second, end);
-    };
-    if (from === 0) begin();
-    else after(from * second, begin);
+    addBetween(stage, from, to, onDelete(fault, { ...by, ...which }));
   };
 }
 const all =
   (fault: Fault, seconds: number): Scene =>
-  ({ after, service }) =>
-    after(seconds * second, service.faults.add({ fault }));
+  (stage) =>
+    addBetween(stage, 0, seconds, { fault });
 const revokeMinted: Scene = ({ service }, main) => service.plane.revokeKey(main.outputs['key-id'] ?? '');
 const revokeParent: Scene = ({ service }) => service.plane.revokeKey(service.plane.keyOfSecret(parentKey)?.id ?? '');
 const addStray: Scene = ({ service }, main) => service.plane.addKey(main.outputs['key-name'] ?? '');
@@ -349,7 +344,7 @@ test.for<[what: string, post: StepOptions]>([
 const late = (done: 'now' | 'never' | { msAfterGivenUp: number }, nth = 1) => onCreate({ ...lost, done }, { nth });
 const killed: JobPlan = { inMain: [onCreate(hang)], duringMain: killAt({ endpoint: 'create-key' }) };
 const cancelled: JobPlan['duringMain'] = async (main, stage) => stage.after(500, () => void main.cancel());
-const listed401: Scene = ({ after, service }) => after(8 * second, service.faults.add(onList(status(401))));
+const listed401: Scene = (stage) => addBetween(stage, 0, 8, onList(status(401)));
 test.for<readonly [what: string, plan: JobPlan, made: number]>([
   ['one lost create', { inMain: [late('now')] }, 2],
   ['two lost creates', { inMain: [late('now'), late('now', 2)] }, 3],

@@ -1,4 +1,6 @@
 import type { Fault, FaultRule } from '../../control-plane/index.js';
+import type { Stage } from './stage.js';
+import { second } from './times.js';
 
 // `{ fault }` alone hits every request. `nth: 1` hits only the first one, `from: 2` all but that.
 
@@ -25,3 +27,10 @@ export const onDelete = on('revoke-key', { nth: 1 });
 export const onList = on('list-keys', {});
 export const onOperations = on('list-operations', {});
 export const onOperation = on('get-operation', {});
+
+/** The rule holds from one second to another. Both are counted from now. */
+export function addBetween({ after, service }: Stage, from: number, to: number, rule: FaultRule): void {
+  const begin = () => after((to - from) * second, service.faults.add(rule));
+  if (from === 0) begin();
+  else after(from * second, begin);
+}

@@ -1,6 +1,7 @@
 import { expect, type TestContext } from 'vitest';
 import type { Fault, FaultRule, Operation, OperationPlan } from '../../control-plane/index.js';
 import type { StepOptions } from '../runner/step.js';
+import { addBetween } from './fault.js';
 import type { Inputs } from './inputs.js';
 import { errorOf, type Stage, type StageOptions, setStage } from './stage.js';
 import { second } from './times.js';
@@ -25,14 +26,9 @@ export function listsBehind(behind: (n: number, at: number) => number): Pick<Sta
 }
 
 /** Every request from one second of the wait to another has this fault. */
-export function during(from: number, to: number, fault: Fault) {
-  const before = (stage: Stage): void => {
-    const begin = () => stage.after((to - from) * second, stage.service.faults.add({ fault }));
-    if (from === 0) begin();
-    else stage.after(from * second, begin);
-  };
-  return { before };
-}
+export const during = (from: number, to: number, fault: Fault) => ({
+  before: (stage: Stage): void => addBetween(stage, from, to, { fault }),
+});
 
 /** The text of a list that says it is not whole, or of one that is. */
 export const listWith = (fields: object) => JSON.stringify({ operations: [], ...fields });
