@@ -18,8 +18,8 @@ export interface StageOptions extends ServedControlPlaneOptions {
   /** Over sockets: starts the processes of steps. Default: as Node does. */
   readonly startProcess?: NonNullable<StepOptions['spawn']> | undefined;
   readonly trip?: Trip | undefined;
-  /** A function tells it for each process. */
-  readonly clockAheadMs?: number | (() => number);
+  /** A function tells it for main and for post. */
+  readonly clockAheadMs?: number | ((part: 'main' | 'post') => number);
   /** All steps run in the folders of one job. Folders for each of hundreds of steps would take longer than the steps. */
   readonly oneJob?: boolean;
   /** Virtual: the test responds in place of the control plane. `path` is what follows `/v2/`; `n` counts from 1. */
@@ -72,7 +72,7 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
       };
       // Each process draws numbers of its own, so that no two steps make the same name of a key.
       const random = seededRandom((options.seed ?? 1) + spawned++);
-      const ahead = typeof clockAheadMs === 'function' ? clockAheadMs() : clockAheadMs;
+      const ahead = typeof clockAheadMs === 'function' ? clockAheadMs(part) : clockAheadMs;
       const exchange = ownExchange ?? toService;
       return spawnVirtual(child, part, { clock, exchange, runs, random, clockAheadMs: ahead });
     });
