@@ -3,13 +3,22 @@ import type { ControlPlaneOptions, OperationPlan } from '../../control-plane/ind
 import { documentedActions } from '../../control-plane/seed.js';
 import { onOperations, retryAfter, status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
-import { noticesOf, warningsOf } from '../kit/stage.js';
+import { hour, noticesOf, warningsOf } from '../kit/stage.js';
 import { atLeast, minute, second } from '../kit/times.js';
-import { ended, expectAllEnd, failsIn, forever, many, runs, type WaitOptions, type WaitPlan } from '../kit/wait.js';
+import {
+  ended,
+  expectAllEnd,
+  failsIn,
+  forever,
+  lastPage,
+  many,
+  nothing,
+  runs,
+  type WaitOptions,
+  type WaitPlan,
+} from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
-const hour = 60 * minute;
-const nothing = { status: 'finished', count: 0 };
 const red = { status: 'failed', count: 1, by: 0 };
 
 /** It began long before the step, and ended so many seconds before it. */
@@ -207,15 +216,14 @@ test.for<[what: string, newer: number, age: number, inputs: Inputs, verdict: str
   ['does not reach back a minute', 1_200, 30 * second, {}, 'error'],
 ])('a first read of at most 1,000 operations %s', async ([, newer, age, inputs, verdict], context) => {
   const plans = [{ ...forever, ageMs: hour }, ...many(newer, { ...ended, ageMs: age })];
-  const options = { notShown: { lastPageCursor: 'absent' } } as const;
-  const { result } = await expectAllEnd(context, verdict, plans, { timeout: '30s', ...inputs }, options);
+  const { result } = await expectAllEnd(context, verdict, plans, { timeout: '30s', ...inputs }, lastPage);
   const warned = warningsOf(result).filter((text) => /1,?000/.test(text) && /older/.test(text));
   if (verdict !== 'error') expect(warned).toHaveLength(verdict === 'finished' ? 1 : 0);
 });
 
 test('a later read ends at the first page on which nothing is new', async (context) => {
   const plans = many(450, { ...ended, ageMs: hour });
-  const { paths } = await expectAllEnd(context, nothing, plans, {}, { notShown: { lastPageCursor: 'absent' } });
+  const { paths } = await expectAllEnd(context, nothing, plans, {}, lastPage);
   expect(paths()).toHaveLength(5 + 1);
 });
 

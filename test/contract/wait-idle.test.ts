@@ -13,12 +13,12 @@ import {
   listsBehind,
   listWith,
   many,
+  nothing,
   runs,
   type WaitOptions,
   type WaitPlan,
 } from '../kit/wait.js';
 
-const nothing = { status: 'finished', count: 0 };
 const onePage = { notShown: { maximumPageSize: 1, overMaximum: 'clamp', lastPageCursor: 'absent' } } as const;
 const long = { timeout: '30m' };
 

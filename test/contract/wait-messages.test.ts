@@ -1,14 +1,21 @@
 import { expect, test } from 'vitest';
 import { hang, status } from '../kit/fault.js';
-import type { Inputs } from '../kit/inputs.js';
 import { errorOf, noticesOf, warningsOf } from '../kit/stage.js';
 import { second } from '../kit/times.js';
-import { all, during, every, expectAllEnd, expectEnd, failsIn, forever, many, patient, runs } from '../kit/wait.js';
-
-const targets: [what: string, inputs: Inputs][] = [
-  ['one id', {}],
-  ['all', all],
-];
+import {
+  during,
+  every,
+  expectAllEnd,
+  expectEnd,
+  failsIn,
+  forever,
+  listWith,
+  many,
+  nothing,
+  patient,
+  runs,
+  targets,
+} from '../kit/wait.js';
 
 /** A sentence of this kind says that the service was silent. */
 const silence = /(never|did not|no) (answer|respon[ds])|without (a|any) (answer|response)/i;
@@ -62,7 +69,7 @@ test('the error of a service that never had a usable response names its last fai
 });
 
 test('the error for a list that is not whole says so', async (context) => {
-  const respond = () => JSON.stringify({ operations: [], unavailable_project_ids: ['p-17'] });
+  const respond = () => listWith({ unavailable_project_ids: ['p-17'] });
   await expectAllEnd(context, { status: 'error', says: /p-17/ }, [], {}, { respond });
 });
 
@@ -85,7 +92,7 @@ test('a step that waited for something prints neither a notice nor a warning', a
 });
 
 test('with many projects, the notice that nothing counted is one', async (context) => {
-  const { result } = await expectAllEnd(context, { status: 'finished', count: 0 }, [], {}, { projects: 30 });
+  const { result } = await expectAllEnd(context, nothing, [], {}, { projects: 30 });
   expect(noticesOf(result)).toHaveLength(1);
 });
 

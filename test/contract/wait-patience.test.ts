@@ -3,7 +3,7 @@ import type { Fault } from '../../control-plane/index.js';
 import { delay, hang, html, lost, onOperations, retryAfter, status, truncated } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { errorOf, type Stage } from '../kit/stage.js';
-import { atLeast, between, second } from '../kit/times.js';
+import { atLeast, second, seconds } from '../kit/times.js';
 import {
   all,
   during,
@@ -24,7 +24,6 @@ const targets: [what: string, count: number, inputs: Inputs][] = [
   ['five ids', 5, {}],
   ['all', 1, all],
 ];
-const seconds = (from: number, to: number) => between(from * second, to * second);
 const missing: WaitPlan = { ...forever, appearsAfterMs: Number.POSITIVE_INFINITY };
 
 /** First one stage, then another. */

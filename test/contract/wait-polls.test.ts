@@ -3,8 +3,8 @@ import type { OperationPlan } from '../../control-plane/index.js';
 import { seededRandom } from '../../control-plane/random.js';
 import { delay, hang, lost, onOperations, retryAfter, status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
-import { setStage } from '../kit/stage.js';
-import { between, gaps, maxConcurrent, second } from '../kit/times.js';
+import { hour, setStage } from '../kit/stage.js';
+import { between, gaps, maxConcurrent, second, seconds } from '../kit/times.js';
 import {
   all,
   during,
@@ -14,17 +14,13 @@ import {
   expectEnd,
   failsIn,
   forever,
+  lastPage,
   many,
+  nothing,
   runs,
+  targets,
   type WaitOptions,
 } from '../kit/wait.js';
-
-const lastPage = { notShown: { lastPageCursor: 'absent' } } as const;
-const seconds = (from: number, to: number) => between(from * second, to * second);
-const targets: [what: string, inputs: Inputs][] = [
-  ['one id', {}],
-  ['all', all],
-];
 
 test.for(targets)(
   'with %s, pauses are a quarter of the time waited, at least 0.5 s and at most 3.3 s',
@@ -177,14 +173,10 @@ test.for([
 ] as const)(
   'with timeout: 0, a poll of 30 projects with three pages each, and one 503, %s',
   async ([, last, verdict], context) => {
-    const hourAgo = { ageMs: 3_600 * second };
+    const hourAgo = { ageMs: hour };
     const plans = [{ ...last, ...hourAgo, project: 29 }];
     const others = Array.from({ length: 30 }, (_, project) => many(210, { ...ended, ...hourAgo, project })).flat();
-    const options = {
-      projects: 30,
-      faults: [{ nth: 40, fault: status(503) }],
-      notShown: { lastPageCursor: 'absent' },
-    } as const;
+    const options = { projects: 30, faults: [{ nth: 40, fault: status(503) }], ...lastPage };
     const end = { status: verdict, ms: seconds(8, 13) };
     const { paths } = await expectAllEnd(context, end, [...plans, ...others], once, options);
     expect(paths().length).toEqual(between(91, 94));
@@ -199,7 +191,7 @@ test('at most 12 requests are open at once', async (context) => {
 });
 
 test('after a burst of 8, at most 9.5 requests are sent in a second', async (context) => {
-  const end = { status: 'finished', count: 0, requests: 200, ms: seconds(20, 23) };
+  const end = { ...nothing, requests: 200, ms: seconds(20, 23) };
   const { times } = await expectAllEnd(context, end, [], {}, { projects: 100 });
   expect(times().filter((time) => time === 0)).toHaveLength(8);
   for (const [n, time] of times().entries()) expect(n + 1).toBeLessThanOrEqual(8 + (9.5 * time) / second + 0.1);
@@ -214,7 +206,7 @@ test.for<[what: string, fault: ReturnType<typeof status>, seconds: number, most:
   async ([, fault, length, most], context) => {
     const resumed = new Set<number>();
     for (let seed = 1; seed <= 10; seed++) {
-      const options = { seed: 7_919 * seed, projects: 40, clockAheadMs: 3_600 * second, faults: [{ nth: 20, fault }] };
+      const options = { seed: 7_919 * seed, projects: 40, clockAheadMs: hour, faults: [{ nth: 20, fault }] };
       const { times } = await expectAllEnd(context, 'finished', [], {}, options);
       const [heldFrom = 0, next = 0] = times().slice(19);
       expect(next - heldFrom).toEqual(seconds(length, most));
@@ -256,7 +248,7 @@ test.for<[projects: number, perSecond: number, bucket: number, retryAfter: numbe
     for (let seed = 1; seed <= 8; seed++) {
       const random = seededRandom(seed);
       const options = { seed, projects, limit: { perSecond, bucket, retryAfter }, trip: () => 10 + 190 * random() };
-      await expectAllEnd(context, { status: 'finished', count: 0, ms: seconds(5, most) }, [], {}, options);
+      await expectAllEnd(context, { ...nothing, ms: seconds(5, most) }, [], {}, options);
     }
   },
 );

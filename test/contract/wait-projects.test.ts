@@ -3,10 +3,9 @@ import type { Fault } from '../../control-plane/index.js';
 import { delay, hang, onOperations, retryAfter, status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { errorOf, type Stage } from '../kit/stage.js';
-import { between, second } from '../kit/times.js';
+import { between, second, seconds } from '../kit/times.js';
 import { all, during, expectAllEnd, expectEnd, failsIn, forever, patient, runs, type WaitPlan } from '../kit/wait.js';
 
-const seconds = (from: number, to: number) => between(from * second, to * second);
 const oneEach = (count: number, plan: WaitPlan) =>
   Array.from({ length: count }, (_, project) => ({ ...plan, project }));
 const but = (count: number, ...left: number[]) =>

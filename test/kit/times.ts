@@ -10,6 +10,8 @@ export function between(from: number, to: number) {
   return expect.toSatisfy((value: number) => value >= from && value < to, `at least ${from} and less than ${to}`);
 }
 
+export const seconds = (from: number, to: number) => between(from * second, to * second);
+
 export const atLeast = (from: number) => between(from, Number.POSITIVE_INFINITY);
 
 /** How many of these requests were pending at once, at most. A request without an end was pending to the last. */

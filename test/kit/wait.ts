@@ -13,6 +13,17 @@ export const failsIn = (seconds: number): OperationPlan => ({ ...runs(seconds), 
 export const all = { 'operation-id': 'all' };
 export const patient = { 'fail-fast': 'false' };
 
+export const targets: [what: string, inputs: Inputs][] = [
+  ['one id', {}],
+  ['all', all],
+];
+
+/** The end of a wait in which no operation counts. */
+export const nothing = { status: 'finished', count: 0 };
+
+/** The service sends no cursor with the last page of a list. */
+export const lastPage = { notShown: { lastPageCursor: 'absent' } } as const;
+
 /** The n-th read of a list is that of a copy so many seconds behind. Single requests see the truth. `at`: in seconds. */
 export function listsBehind(behind: (n: number, at: number) => number): Pick<StageOptions, 'replicaFor'> {
   let reads = 0;

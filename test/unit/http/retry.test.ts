@@ -7,6 +7,7 @@ import {
 } from '../../../src/http/errors.js';
 import { type Attempt, isTransientStatus, withRetries } from '../../../src/http/retry.js';
 import { Cancellation, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
+import { gaps } from '../../kit/times.js';
 import { deadlineAt } from '../../virtual/deadline.js';
 import { silent } from '../../virtual/silent.js';
 
@@ -35,8 +36,6 @@ function setUp(expiresAt: number, random: number, fail: (n: number) => Error | u
   return { clock, sentAt, attempts, ended: clock.run(ended.catch((error: unknown) => error)) };
 }
 
-const pausesOf = (sentAt: readonly number[]) => sentAt.slice(1).map((at, n) => at - (sentAt[n] ?? 0));
-
 test('only the statuses 408, 423, 425, 429, 500, 502 to 504 and 520 to 530 are transient', () => {
   const transient = Array.from({ length: 500 }, (_, n) => n + 100).filter(isTransientStatus);
   expect(transient).toEqual([408, 423, 425, 429, 500, 502, 503, 504, ...Array.from({ length: 11 }, (_, n) => 520 + n)]);
@@ -57,7 +56,7 @@ test('a pause is random between nothing and 1 s, 2 s, 4 s and 8 s', async () => 
   for (const share of [0, 0.5, most]) {
     const { sentAt, ended } = setUp(hour, share, () => failed(503));
     await ended;
-    expect(pausesOf(sentAt)).toEqual([1_000, 2_000, 4_000, 8_000].map((longest) => longest * share));
+    expect(gaps(sentAt)).toEqual([1_000, 2_000, 4_000, 8_000].map((longest) => longest * share));
   }
 });
 
@@ -107,7 +106,7 @@ test.for([423, 425, 429])('a request with a %i is repeated until the deadline', 
   expect(await ended).toBeInstanceOf(DeadlineExceeded);
   expect(clock.now()).toBe(5 * 60_000);
   expect(sentAt.length).toBeGreaterThan(30);
-  expect(Math.max(...pausesOf(sentAt))).toBeLessThanOrEqual(9_000);
+  expect(Math.max(...gaps(sentAt))).toBeLessThanOrEqual(9_000);
 });
 
 test('throttled attempts are none of the five', async () => {
