@@ -14,7 +14,8 @@ const silence = new TransportError('No complete response', { isSilence: true });
 const unsendable = new TransportError('HTTPS_PROXY is not a URL', { transient: false, mayHaveTakenEffect: false });
 
 type Failures = readonly (readonly [at: number, error: RequestError])[];
-const each = (times: readonly number[], error: RequestError): Failures => times.map((at) => [at, error]);
+const once = (at: number, error: RequestError) => [at, error] as const;
+const each = (times: readonly number[], error: RequestError): Failures => times.map((at) => once(at, error));
 
 function setUp() {
   const { clock, deadline } = deadlineAt(Number.POSITIVE_INFINITY);
@@ -36,63 +37,44 @@ function setUp() {
 
 const hour = 3_600_000;
 
-test.for<[what: string, verdict: 'final' | 'again', failures: Failures]>([
+/** A 404 for 12 s, and this failure 5 s after the first one. */
+const interrupted = (by: RequestError): Failures => [
+  once(0, failed(404)),
+  once(5_000, by),
+  ...each([9_000, 12_000], failed(404)),
+];
+
+type Row = readonly [what: string, verdict: 'final' | 'again', failures: Failures];
+
+test.for<Row>([
   ['a 404 for 10 s, three times', 'final', each([0, 5_000, 10_000], failed(404))],
   ['a 404 for 10 s, twice', 'again', each([0, 10_000], failed(404))],
   ['a 404 for less than 10 s', 'again', each([0, 3_000, 6_000, 9_999], failed(404))],
   ['a 401 for 10 s', 'final', each([0, 5_000, 10_000], failed(401))],
-  ['different 4xx for 10 s', 'final', [...each([0, 5_000], failed(401)), [10_000, failed(403)]]],
-  [
-    'a 404, but a 503 between',
-    'again',
-    [[0, failed(404)], [5_000, failed(503)], ...each([9_000, 12_000], failed(404))],
-  ],
-  ['a 404, no answer between', 'final', [[0, failed(404)], [5_000, closed], ...each([9_000, 12_000], failed(404))]],
+  ['different 4xx for 10 s', 'final', [...each([0, 5_000], failed(401)), once(10_000, failed(403))]],
+  ['a 404, but a 503 between', 'again', interrupted(failed(503))],
+  ['a 404, no answer between', 'final', interrupted(closed)],
   ...[408, 423, 425, 429, 500, 503].map(
-    (status) => [`a ${status} for an hour`, 'again', each([0, 10_000, hour], failed(status))] as const,
+    (status): Row => [`a ${status} for an hour`, 'again', each([0, 10_000, hour], failed(status))],
   ),
   ['an HTML page with a 404 for an hour', 'again', each([0, 10_000, hour], page)],
   ['no response for an hour', 'again', each([0, 10_000, hour], silence)],
   ['an unusable response for an hour', 'again', each([0, 10_000, hour], unusable)],
-  ['a request that cannot be sent', 'final', [[0, unsendable]]],
-] as [string, 'final' | 'again', Failures][])(
-  'after a usable response of the project: %s, %s',
-  async ([, verdict, failures]) => {
-    const { troubles, noteAll } = setUp();
-    troubles.answered('p-1', true);
-    expect(await noteAll(failures)).toBe(verdict);
-  },
-);
+  ['a request that cannot be sent', 'final', [once(0, unsendable)]],
+])('after a usable response of the project: %s, %s', async ([, verdict, failures]) => {
+  const { troubles, noteAll } = setUp();
+  troubles.answered('p-1', true);
+  expect(await noteAll(failures)).toBe(verdict);
+});
 
-test.for<[what: string, verdict: 'final' | 'again', failures: Failures]>([
+test.for<Row>([
   ['no response for a minute', 'final', each([5_000, 60_000], silence)],
   ['no response for less than a minute', 'again', each([5_000, 59_999], silence)],
   ['a 503 for a minute', 'final', each([0, 60_000], failed(503))],
   ['unusable responses for a minute', 'final', each([0, 60_000], unusable)],
-  [
-    'no response for a minute since a 423',
-    'final',
-    [
-      [30_000, failed(423)],
-      [90_000, silence],
-    ],
-  ],
-  [
-    'no response for less than a minute since a 423',
-    'again',
-    [
-      [30_000, failed(423)],
-      [89_999, silence],
-    ],
-  ],
-  [
-    'no response for less than a minute since a 429',
-    'again',
-    [
-      [30_000, failed(429)],
-      [89_999, silence],
-    ],
-  ],
+  ['no response for a minute since a 423', 'final', [once(30_000, failed(423)), once(90_000, silence)]],
+  ['no response for less than a minute since a 423', 'again', [once(30_000, failed(423)), once(89_999, silence)]],
+  ['no response for less than a minute since a 429', 'again', [once(30_000, failed(429)), once(89_999, silence)]],
   ['a 423 each minute', 'again', each([0, 60_000, 120_000], failed(423))],
 ])('without a usable response of the project: %s, %s', async ([, verdict, failures]) => {
   expect(await setUp().noteAll(failures)).toBe(verdict);
@@ -103,8 +85,8 @@ test('a hold of all requests is no silence of the project', async () => {
   troubles.nextAttempt('p-1');
   const throttled = rate.run(deadline, () => Promise.reject(failed(429, 100_000)));
   await clock.run(throttled.catch(() => undefined));
-  expect(await noteAll([[159_999, silence]])).toBe('again');
-  expect(await noteAll([[160_000, silence]])).toBe('final');
+  expect(await noteAll([once(159_999, silence)])).toBe('again');
+  expect(await noteAll([once(160_000, silence)])).toBe('final');
 });
 
 test('a usable response about one operation interrupts its own rejections, not those of another', async () => {
