@@ -16,14 +16,13 @@ export type KeyStage = Awaited<ReturnType<typeof setKeyStage>>;
 type Leftovers = Record<'alive' | 'unnamed' | 'secretsShown' | 'othersRevoked', string[]>;
 export const noLeftovers: Leftovers = { alive: [], unnamed: [], secretsShown: [], othersRevoked: [] };
 
-type KeyStageOptions = Pick<
-  StageOptions,
-  'overSockets' | 'trip' | 'clockAheadMs' | 'dateAheadMs' | 'replicaFor' | 'replicasAuthenticate'
->;
+type KeyStageOptions = Pick<StageOptions, 'overSockets' | 'trip' | 'clockAheadMs' | 'dateAheadMs' | 'replicaFor'>;
 
-/** A stage for `create-key` and its post step, with keys of others. */
+/** A stage for `create-key` and its post step, with keys of others. A replica that lags also lags in what keys it knows. */
 export async function setKeyStage(context: TestContext, options: KeyStageOptions = {}) {
-  const stage = await setStage(context, { apiKey: parentKey, firstKeyId: parentId, ...options });
+  const replicasAuthenticate = options.replicaFor !== undefined;
+  const ofService = { apiKey: parentKey, firstKeyId: parentId, replicasAuthenticate };
+  const stage = await setStage(context, { ...ofService, ...options });
   const { service } = stage;
   const { plane } = service;
   const others = [...plane.aliveKeys(), plane.addKey('another tool')];
@@ -79,22 +78,21 @@ export interface JobPlan extends KeyStageOptions {
 export type FinishedJob = Awaited<ReturnType<typeof runJob>>;
 
 export async function runJob(context: TestContext, plan: JobPlan) {
-  const { overSockets = false, trip, clockAheadMs = 0, dateAheadMs = 0, replicaFor } = plan;
-  const ofReplicas = replicaFor && { replicaFor, replicasAuthenticate: true };
-  const stage = await setKeyStage(context, { overSockets, trip, clockAheadMs, dateAheadMs, ...ofReplicas });
+  const { inMain = [], inPost = [], duringMain, beforePost, duringPost, inputs, options, post: ofPost, ...more } = plan;
+  const stage = await setKeyStage(context, more);
   const { faults, plane, requests } = stage.service;
-  for (const rule of plan.inMain ?? []) faults.add(rule);
-  const step = stage.startCreate(plan.inputs, { ...(overSockets ? { nodeArgs: shortPauses } : {}), ...plan.options });
-  await plan.duringMain?.(step, stage);
+  for (const rule of inMain) faults.add(rule);
+  const step = stage.startCreate(inputs, { ...(more.overSockets && { nodeArgs: shortPauses }), ...options });
+  await duringMain?.(step, stage);
   const main = await step.done;
   const sentByMain = requests.length;
   const aliveBetween = stage.made().flatMap(({ id }) => (plane.isAlive(id) ? [id] : []));
   faults.clear();
-  for (const rule of plan.inPost ?? []) faults.add(rule);
-  await plan.beforePost?.(stage, main);
+  for (const rule of inPost) faults.add(rule);
+  await beforePost?.(stage, main);
   const beganAt = plane.clock.now();
-  const postStep = stage.startPost(main, { ...(overSockets ? { nodeArgs: [] } : {}), ...plan.post });
-  await plan.duringPost?.(postStep, stage);
+  const postStep = stage.startPost(main, { ...(more.overSockets && { nodeArgs: [] }), ...ofPost });
+  await duringPost?.(postStep, stage);
   const post = await postStep.done;
   const sent = requests.slice(sentByMain);
   return {
