@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { Fault } from '../../control-plane/index.js';
 import type { HttpRequest } from '../../src/http/exchange.js';
-import { hang, html, lost, retryAfter, status, truncated } from '../kit/fault.js';
+import { hang, html, lost, page, retryAfter, status, truncated } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { anyId, errorOf, type Stage, type StageOptions, setStage } from '../kit/stage.js';
 import { between, gaps, minute, second } from '../kit/times.js';
@@ -69,11 +69,11 @@ const problems: readonly Problem[] = [
   serviceSays(407, 1, /https_proxy.*no_proxy/),
   ['a 206', status(206), 1, /status 206 \(partial content\)/, unusableAdvice],
   ['an HTML page', html, 5, /status 200 with an HTML page “Sign in” .*proxy or a login page/, baseUrlAdvice],
-  ['an HTML page with 401', { kind: 'html', status: 401 }, 5, /status 401 with an HTML page “Sign in”/, baseUrlAdvice],
-  ['an HTML page with 403', { kind: 'html', status: 403 }, 5, /status 403 with an HTML page “Sign in”/, baseUrlAdvice],
-  ['an HTML page with 400', { kind: 'html', status: 400 }, 5, /status 400 with an HTML page “Sign in”/, baseUrlAdvice],
-  ['an HTML page with 501', { kind: 'html', status: 501 }, 5, /status 501 with an HTML page/, /check its status page/],
-  ['an HTML page with 407', { kind: 'html', status: 407 }, 1, /status 407 with an HTML page/, /https_proxy.*no_proxy/],
+  ['an HTML page with 401', page(401), 5, /status 401 with an HTML page “Sign in”/, baseUrlAdvice],
+  ['an HTML page with 403', page(403), 5, /status 403 with an HTML page “Sign in”/, baseUrlAdvice],
+  ['an HTML page with 400', page(400), 5, /status 400 with an HTML page “Sign in”/, baseUrlAdvice],
+  ['an HTML page with 501', page(501), 5, /status 501 with an HTML page/, /check its status page/],
+  ['an HTML page with 407', page(407), 1, /status 407 with an HTML page/, /https_proxy.*no_proxy/],
   ['an HTML page without a type', status(200, { body: untypedPage }), 5, /page “Guest”/, baseUrlAdvice],
   ['a text sent as text/html', status(200, typedAsHtml), 5, /200 with an HTML page instead of JSON/, baseUrlAdvice],
   ['a redirect', redirect(elsewhere), 1, /to https:\/\/elsewhere\.test\/v2 was not followed/, baseUrlAdvice],

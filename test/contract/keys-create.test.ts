@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, type TestContext, test } from 'vitest';
 import type { Fault, FaultRule } from '../../control-plane/index.js';
-import { hang, html, lost, onCreate, retryAfter, status, truncated } from '../kit/fault.js';
+import { hang, html, lost, onCreate, page, retryAfter, status, truncated } from '../kit/fault.js';
 import { type Inputs, rejectInputs } from '../kit/inputs.js';
 import { noLeftovers, parentKey, runJob, setKeyStage } from '../kit/key-stage.js';
 import { readSaved } from '../kit/saved-state.js';
@@ -133,7 +133,7 @@ const ambiguous: readonly (readonly [what: string, fault: Fault])[] = [
   ['a timeout in the middle of a response', { kind: 'hang-mid-body' }],
   ['an empty body', { kind: 'empty-body' }],
   ['a login page', { ...html, done: 'now' }],
-  ...[403, 423, 429].map((code) => [`a page with ${code}`, { ...html, status: code, done: 'now' }] as const),
+  ...[403, 423, 429].map((code) => [`a page with ${code}`, page(code, { done: 'now' })] as const),
   ...[408, 500, 502, 524].map((code) => [`a ${code}`, status(code, { done: 'now' })] as const),
   ...unusableBodies.map((body) => [`the body ${body}`, withBody(body)] as const),
 ];

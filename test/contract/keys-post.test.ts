@@ -1,6 +1,18 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { Fault, FaultRule } from '../../control-plane/index.js';
-import { addBetween, delay, hang, html, lost, onCreate, onDelete, onList, retryAfter, status } from '../kit/fault.js';
+import {
+  addBetween,
+  delay,
+  hang,
+  html,
+  lost,
+  onCreate,
+  onDelete,
+  onList,
+  page,
+  retryAfter,
+  status,
+} from '../kit/fault.js';
 import {
   type FinishedJob,
   type JobPlan,
@@ -91,7 +103,6 @@ test.for(ages)('the end of a key of %i s is proved when the key is 10 s old, not
 const accepts = (body: string) => status(200, { body, done: 'now' });
 const takesNo = (body: string) => status(200, { body, done: 'never' });
 const isRevoked = '{"revoked":true}';
-const page = (code: number): Fault => ({ ...html, status: code });
 test.for<readonly [what: string, age: number, scenes: readonly Scene[], from: number, to: number, post?: StepOptions]>([
   ['a DELETE that says nothing is accepted', 60, [meets('any', accepts('{}'), { count: 1 })], 0, 2],
   ['an empty 204 to the DELETE', 60, [meets('any', status(204, { body: '', done: 'now' }), { count: 1 })], 0, 2],
@@ -283,8 +294,7 @@ describe.for(['warn', 'fail'] as const)('with on-revoke-failure: %s,', (onFailur
   });
 
   test(`a ${kind} names a key of a lost create whose accepted DELETEs have no effect`, async (context) => {
-    const noEffect: FaultRule = { endpoint: 'revoke-key', fault: takesNo('') };
-    const job = await runJob(context, { ...killed, inPost: [noEffect], inputs });
+    const job = await runJob(context, { ...killed, inPost: [onDelete(takesNo(''), {})], inputs });
     expectNamed(job, /lists do not confirm it/, kind);
   });
 
@@ -358,11 +368,7 @@ test.for<readonly [what: string, plan: JobPlan, made: number]>([
   ['a lost create and slow lists', { inMain: [late('now')], inPost: [onList(delay(5_900))] }, 2],
   ['a lost create and an old minted key', { inMain: [late('now')], ...atAge(60) }, 2],
   ['a lost create and a key that the job revoked', { inMain: [late('now')], ...atAge(60, revokeMinted) }, 2],
-  [
-    'a DELETE of the lost key that only lists confirm',
-    { ...killed, inPost: [{ endpoint: 'revoke-key', fault: accepts('') }] },
-    1,
-  ],
+  ['a DELETE of the lost key that only lists confirm', { ...killed, inPost: [onDelete(accepts(''), {})] }, 1],
 ])('after %s, post revokes each key of the step and no other', async ([, plan, made], context) => {
   const job = await runGone(context, plan);
   expect(job.made()).toHaveLength(made);
@@ -417,11 +423,7 @@ test('the warning about a lost create says that no sweep revokes a kept key', as
 
 test.for<readonly [what: string, rule: FaultRule, whose: 0 | 1]>([
   ['hanging lists delay the end of the minted key', onList({ ...hang, done: 'never' }), 0],
-  [
-    'hanging DELETEs of the minted key delay that of a lost create',
-    { endpoint: 'revoke-key', fault: { ...hang, done: 'never' } },
-    1,
-  ],
+  ['hanging DELETEs of the minted key delay that of a lost create', onDelete({ ...hang, done: 'never' }, {}), 1],
 ])('in post, no %s', async ([, { fault, endpoint = 'any' }, whose], context) => {
   const block: Scene = ({ service }, { outputs }) =>
     service.faults.add({ endpoint, fault, ...(whose === 1 && { path: `/api_keys/${outputs['key-id']}` }) });

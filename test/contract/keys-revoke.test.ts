@@ -1,5 +1,5 @@
 import { describe, expect, type TestContext, test } from 'vitest';
-import { delay, hang, html, onDelete, onList, retryAfter, status } from '../kit/fault.js';
+import { delay, hang, onDelete, onList, page, retryAfter, status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { errorOf, noticesOf, type Stage, type StageOptions, setStage, staged, warningsOf } from '../kit/stage.js';
 import { expectRevocations } from '../kit/sweep.js';
@@ -148,7 +148,7 @@ test.for<readonly [seconds: number, end: 'revoked' | 'error']>([
 
 test.for([
   ['a 404', status(404), /404/],
-  ['a page with 404', { ...html, status: 404 } as const, /HTML/],
+  ['a page with 404', page(404), /HTML/],
   ['a 403', status(403), /The service says 403/],
   ['a response that revokes another key', status(200, { body: '{"id":1,"revoked":true}' }), /id/],
 ] as const)(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../../control-plane/index.js';
 import type { HttpResponse } from '../../src/http/exchange.js';
-import { html, status } from '../kit/fault.js';
+import { page, status } from '../kit/fault.js';
 import { type Inputs, operationId as id, type Mode, modes, rejectInputs, requiredInputs } from '../kit/inputs.js';
 import { secretsShown } from '../kit/secrets-shown.js';
 import { errorOf, type StageOptions, setStage } from '../kit/stage.js';
@@ -32,7 +32,7 @@ const echoes = Object.entries<Fault>({
   'with escapes in truncated JSON': rejected(`{"message":"no: ${escaped}`),
   'in the request id': status(403, { headers: { 'x-request-id': `${key}-1` } }),
   'in Retry-After': status(403, { headers: { 'retry-after': key } }),
-  'in the title of a page': { ...html, status: 403, body: `<html><title>${'x'.repeat(40)}${key}</title>` },
+  'in the title of a page': page(403, { body: `<html><title>${'x'.repeat(40)}${key}</title>` }),
   'in the path of a redirect': { kind: 'redirect', location: `https://login.example/${key}` },
   'in the query of a redirect': { kind: 'redirect', location: `https://x.test/?key=${encodeURIComponent(key)}` },
   'as a 200 body that is not JSON': accepted(key),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../../control-plane/index.js';
-import { delay, hang, html, lost, onOperations, retryAfter, status, truncated } from '../kit/fault.js';
+import { delay, hang, html, lost, onOperations, page, retryAfter, status, truncated } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { errorOf, type Stage } from '../kit/stage.js';
 import { atLeast, second, seconds } from '../kit/times.js';
@@ -67,7 +67,8 @@ for (const [what, count, inputs] of targets) {
 
 const passing: Fault[] = [
   ...[302, 408, 423, 425, 429, 500, 501, 502, 503, 504, 520].map((code) => status(code)),
-  ...[...[401, 403, 404].map((code) => ({ ...html, status: code })), html, lost, truncated, delay(30 * second), hang],
+  ...[401, 403, 404].map((code) => page(code)),
+  ...[html, lost, truncated, delay(30 * second), hang],
   ...(['bad-json', 'empty-body', 'hang-mid-body', 'endless-body'] as const).map((kind) => ({ kind })),
   { kind: 'drip', intervalMs: second },
 ];
@@ -106,7 +107,7 @@ test('a 4xx for 9 s, again and again with usable responses between, does not end
 
 test('a 407 is final also as an HTML page', (context) => {
   const end = { status: 'error', ms: seconds(20, 34) };
-  return expectEnd(context, end, [forever], every('1s'), during(20, 60, { ...html, status: 407 }));
+  return expectEnd(context, end, [forever], every('1s'), during(20, 60, page(407)));
 });
 
 test.for(targets)(

@@ -12,6 +12,9 @@ export const html = { kind: 'html' } as const satisfies Fault;
 type Status = Extract<Fault, { kind: 'status' }>;
 export const status = (code: number, more: Partial<Status> = {}): Fault => ({ kind: 'status', status: code, ...more });
 
+type Page = Extract<Fault, { kind: 'html' }>;
+export const page = (code: number, more: Partial<Page> = {}): Fault => ({ ...html, status: code, ...more });
+
 export const retryAfter = (code: number, seconds: number): Fault => status(code, { retryAfter: { seconds } });
 
 export const delay = (ms: number): Fault => ({ kind: 'delay', ms });
