@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Exchange } from '../../../src/http/exchange.js';
+import { Rate } from '../../../src/http/rate.js';
 import { usualPatience, withRetries } from '../../../src/http/retry.js';
 import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
 import { apiBy } from '../../virtual/api.js';
@@ -17,7 +18,8 @@ test('a request without a response for 30 s is sent once more on a new connectio
       ? new Promise(() => undefined)
       : Promise.resolve({ status: 200, headers: {}, body: '[]' });
   };
-  await clock.run(apiBy(exchange, clock).keys(withRetries({ deadline, random: () => 0, log: silent })));
+  const rate = new Rate(clock, () => 0);
+  await clock.run(apiBy(exchange, rate).keys(withRetries({ deadline, random: () => 0, log: silent })));
   expect(connections).toEqual([false, true]);
   expect(sentAt).toEqual([0, 30_000]);
 });
@@ -43,7 +45,7 @@ test('a response is too late if the work on it ends after the deadline', async (
   const list = (expiresAt: number) => {
     const deadline = new Deadline(clock, expiresAt, new Cancellation());
     now = 0;
-    return apiBy(exchange, clock).keys(sendOnce(deadline));
+    return apiBy(exchange, new Rate(clock, () => 0)).keys(sendOnce(deadline));
   };
   expect(await list(2_001)).toEqual(new Map());
   await expect(list(2_000)).rejects.toThrow(DeadlineExceeded);
@@ -53,7 +55,7 @@ function cancelledWhileParsing(status: number, body: string) {
   const { clock, cancellation, deadline } = deadlineAt(60_000);
   // The handler of the signal runs when the event loop is free again.
   clock.turn = async () => cancellation.cancel();
-  return { api: apiBy(async () => ({ status, headers: {}, body }), clock), deadline };
+  return { api: apiBy(async () => ({ status, headers: {}, body }), new Rate(clock, () => 0)), deadline };
 }
 
 test('a cancel while a list is parsed ends the request as cancelled, even if the list is unusable', async () => {

@@ -94,9 +94,8 @@ test.for<Row>([
       typeof answer === 'number' ? { status: answer } : typeof answer === 'string' ? { body: answer } : answer;
     return { status: 200, headers: {}, body: '', ...given };
   };
-  const api = apiBy(exchange, clock);
   const rate = new Rate(clock, () => 0.5);
-  const shared = { api, rate, deadline, random: () => 0.5 };
+  const shared = { api: apiBy(exchange, rate), rate, deadline, random: () => 0.5 };
   const task = { ...shared, send: sendOnce(deadline), patience: 30_000 };
   const { keys } = await clock.run(revokeByIds(['7'], task));
   expect(keys).toMatchObject([{ id: '7', fate }]);

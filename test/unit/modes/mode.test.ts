@@ -31,13 +31,14 @@ test('the compiler rejects a mode if the types of `read`, `run` and `report` do 
   expectTypeOf<Fits<ReadKeys, typeof revokeGivenKeys, typeof revokeKeyReport>>().toEqualTypeOf<false>();
 });
 
-const apiThatSays = (body: string) => apiBy(async () => ({ status: 200, headers: {}, body }));
+const apiThatSays = (body: string, rate: Rate) => apiBy(async () => ({ status: 200, headers: {}, body }), rate);
 
 test('a cancel during the work on a report ends the step as cancelled', async () => {
   let now = 0;
   const clock = { now: () => now, epochMs: () => now, schedule: () => () => undefined, turn: async () => {} };
   const cancellation = new Cancellation();
-  const api = apiThatSays('[]');
+  const rate = new Rate(clock, () => 0.5);
+  const api = apiThatSays('[]', rate);
   const mode = define({
     read: () => ({}),
     run: (_, { deadline }) => api.keys(sendOnce(deadline)),
@@ -49,7 +50,6 @@ test('a cancel during the work on a report ends the step as cancelled', async ()
     },
   });
   const deadline = new Deadline(clock, 10_000, cancellation);
-  const rate = new Rate(clock, () => 0.5);
   const collaborators = { api, deadline, rate, log: silent, random: () => 0.5 };
   const run = mode.read({} as InputReader)(collaborators, {} as Services, 10_000);
   await expect(run).rejects.toThrow(CancelledError);
@@ -57,11 +57,11 @@ test('a cancel during the work on a report ends the step as cancelled', async ()
 
 test('a wait that is cancelled right after its last operation ended still reports this operation', async () => {
   const { clock, cancellation, deadline } = deadlineAt(10_000);
-  const api = apiThatSays('{"operation":{"id":"op-1","status":"finished"}}');
+  const rate = new Rate(clock, () => 0.5);
+  const api = apiThatSays('{"operation":{"id":"op-1","status":"finished"}}', rate);
   // The first turn is that after the response.
   let turns = 0;
   clock.turn = async () => void (++turns === 2 && cancellation.cancel());
-  const rate = new Rate(clock, () => 0.5);
   const target = { projectIds: ['p-1'], target: { ids: ['op-1'] } };
   const settings = { ...target, failOnEmpty: false, failFast: true, pollInterval: 'auto', pollsOnce: false } as const;
   const ended = await waitOperation(settings, { api, deadline, rate, log: silent, random: () => 0.5 });
