@@ -140,8 +140,6 @@ export function processRecord(part: 'main' | 'post', startedAt: number) {
     resultFile: undefined as string | undefined,
     /** Whether the runner did not accept a message. */
     runnerFailed: false,
-    /** Defects that only the way of running shows: a command file that the runner rejects, a secret in stderr. */
-    problems: [] as string[],
     output: (name: string) => messages.findLast((one) => one.kind === 'output' && one.name === name)?.text,
     ids(name: string): string[] {
       return JSON.parse(this.output(name) || '[]');

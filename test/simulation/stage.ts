@@ -18,16 +18,12 @@ export interface Listener {
   readonly onEnd: () => void;
 }
 
-/**
- * The clock, the service, and the network to it. `tripMs`: the milliseconds that a request or a response takes. `slackMs`: the
- * milliseconds by which a busy machine may be late.
- */
+/** The clock, the service, and the network to it. `tripMs`: the milliseconds that a request or a response takes. */
 export function createStage(
   clock: Pick<VirtualClock, 'now' | 'epochMs' | 'schedule' | 'service'>,
   origin: string,
   service: Omit<ControlPlaneOptions, 'clock'>,
   tripMs: number,
-  slackMs = 0,
 ) {
   const { plane, exchanges, faults } = createControlPlane({ ...service, clock: clock.service });
   const slowest = (which: 'operationsBehindMs' | 'keysBehindMs') =>
@@ -109,7 +105,6 @@ export function createStage(
     clock,
     origin,
     tripMs,
-    slackMs,
     plane,
     exchanges,
     faults,

@@ -17,7 +17,7 @@ export function* calmRunsSucceed(step: StepRecord, run: Run): Generator<string> 
 function isCalm({ stage }: Run, { plan, main }: StepRecord): boolean {
   const { exit, signalledAt, runnerFailed, sent } = main;
   const inQueueMs = (1_000 * Math.max(0, sent.length - burst)) / perSecond;
-  const neededMs = 2 * stage.tripMs * (sent.length + 2) + inQueueMs + stage.slackMs;
+  const neededMs = 2 * stage.tripMs * (sent.length + 2) + inQueueMs;
   const isTooSlow = neededMs > plan.timeoutMs - longestStep;
   const isInterrupted = exit === 'killed' || signalledAt !== undefined || runnerFailed;
   const isFaulty = sent.some(({ fault }) => fault !== undefined);

@@ -77,21 +77,15 @@ function pollTime({ stage }: Run, { main, plan: { expects } }: StepRecord): numb
   const requests = pages.reduce((sum, count) => sum + count, 0) + singles;
   const isSlow = main.sent.some(({ status }) => status === 429);
   const rate = isSlow ? slowPerSecond : perSecond;
-  return 2 * stage.tripMs * (Math.max(...pages) + 2) + (1_000 * requests) / rate + stage.slackMs;
+  return 2 * stage.tripMs * (Math.max(...pages) + 2) + (1_000 * requests) / rate;
 }
 
 /** The last poll asks for each given id, at the deadline. With `timeout: 0` it is the only one. */
-function isInLastPoll(
-  { stage, plan }: Run,
-  step: StepRecord,
-  expects: Of<'wait-operation'>,
-  decided: number,
-  at: number,
-) {
+function isInLastPoll({ plan }: Run, step: StepRecord, expects: Of<'wait-operation'>, decided: number, at: number) {
   const { main } = step;
   const isCalm = plan.limiter === undefined && main.sent.every(({ isUsable }) => isUsable);
   const isSmall = expects.ids !== 'all' && expects.ids.length <= burst;
-  return isCalm && isSmall && decided + rounding + stage.slackMs <= at;
+  return isCalm && isSmall && decided + rounding <= at;
 }
 
 function statusesFor(

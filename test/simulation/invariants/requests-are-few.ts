@@ -13,12 +13,12 @@ const usualHold = 1_000;
 /** Few creates are ambiguous, no request precedes the end of a `Retry-After`, and the number of requests is bounded. */
 export function* requestsAreFew(step: StepRecord, run: Run): Generator<string> {
   yield* repeatedCreates(step);
-  yield* tooFast(step, run.stage.slackMs);
-  yield* tooManyConcurrent(step, run.stage.slackMs);
+  yield* tooFast(step);
+  yield* tooManyConcurrent(step);
   yield* pollsWithoutPause(step);
   for (const process of step.processes) {
     yield* tooMany(run, step, process);
-    yield* tooEarly(step, process, run.stage.slackMs);
+    yield* tooEarly(step, process);
   }
 }
 
@@ -32,9 +32,7 @@ function* repeatedCreates({ main, processes, plan: { mode } }: StepRecord) {
 
 function* tooMany(run: Run, step: StepRecord, process: ProcessRecord) {
   const { part, sent, startedAt, endedAt } = process;
-  // Over sockets, a request on a used connection that is cut is sent once more on a new one.
-  const cut = run.stage.slackMs === 0 ? 0 : sent.filter(({ fault }) => fault === 'cut-before-headers').length;
-  const max = maxRequests(run, step, process) + cut;
+  const max = maxRequests(run, step, process);
   if (sent.length > max) yield `${part} sent ${sent.length} requests, expected at most ${max}`;
   const throttled = sent.filter(({ isThrottled }) => isThrottled).length;
   // A 429 without `Retry-After` is repeated after about a second.
@@ -45,18 +43,17 @@ function* tooMany(run: Run, step: StepRecord, process: ProcessRecord) {
 /** One that has no response for so long is given up as one of the concurrent ones. */
 const hangsAfter = 2_000;
 
-function* tooManyConcurrent({ main, deadline }: StepRecord, slackMs: number) {
+function* tooManyConcurrent({ main, deadline }: StepRecord) {
   const { sent, endedAt } = main;
   const isPendingAt = (ms: number) => (one: SentRequest) =>
-    one.at <= ms && one.at + hangsAfter > ms && (one.endedAt ?? endedAt) > ms + slackMs;
+    one.at <= ms && one.at + hangsAfter > ms && (one.endedAt ?? endedAt) > ms;
   const most = (at: number) => maxConcurrent + (at >= deadline ? burst : 0);
   const crowded = sent.find(({ at }) => sent.filter(isPendingAt(at)).length > most(at));
   if (crowded !== undefined) yield `${main.part} had more than ${maxConcurrent} requests pending at ${crowded.at}`;
 }
 
 /** A bucket of 8 tokens, which gets 9.5 a second. The last poll of a wait has another 8. */
-function* tooFast({ main, deadline }: StepRecord, slackMs: number): Generator<string> {
-  if (slackMs > 0) return;
+function* tooFast({ main, deadline }: StepRecord): Generator<string> {
   let [tokens, last, free] = [burst, main.startedAt, burst];
   for (const { n, at } of main.sent) {
     tokens = Math.min(burst, tokens + ((at - last) / 1_000) * perSecond) - 1;
@@ -119,7 +116,7 @@ function maxRequests({ stage }: Run, step: StepRecord, process: ProcessRecord): 
   }
 }
 
-function* tooEarly({ plan, deadline }: StepRecord, { sent, part }: ProcessRecord, slackMs: number) {
+function* tooEarly({ plan, deadline }: StepRecord, { sent, part }: ProcessRecord) {
   const isWait = plan.mode === 'wait-operation';
   // The last poll of a wait begins in spite of a hold.
   const lastPollFrom = isWait ? deadline : Number.POSITIVE_INFINITY;
@@ -129,18 +126,18 @@ function* tooEarly({ plan, deadline }: StepRecord, { sent, part }: ProcessRecord
     const retryAfter = part === 'post' && asked !== undefined ? Math.min(asked, longestInPost) : asked;
     const isRetried = isWait ? status === 429 : isThrottled || status === 408 || status === 425 || status >= 500;
     if (retryAfter === undefined || endedAt === undefined || !isRetried || at >= lastPollFrom) continue;
-    const until = Math.min(endedAt + retryAfter - 1 - Math.min(slackMs, 5), lastPollFrom);
+    const until = Math.min(endedAt + retryAfter - 1, lastPollFrom);
     const later = sent.slice(index + 1).filter((next) => next.at >= endedAt && next.at > at && next.at < until);
-    const early = later.find((next) => isDelayedBy(plan.mode, first, next, slackMs));
+    const early = later.find((next) => isDelayedBy(plan.mode, first, next));
     if (early !== undefined)
       yield `${part}: request ${early.n} came at ${early.at}, but the Retry-After of request ${first.n} ends at ${until}`;
   }
 }
 
 /** A 429 delays all requests. Anything else delays only its own repetition. */
-function isDelayedBy(mode: string, first: SentRequest, next: SentRequest, slackMs: number): boolean {
+function isDelayedBy(mode: string, first: SentRequest, next: SentRequest): boolean {
+  if (first.method === next.method && first.list === next.list) return true;
   // A concurrent request may leave before the client has read the response.
-  const isConcurrent = !mode.startsWith('list-') && next.at <= (first.endedAt ?? 0) + slackMs / 20;
-  if (first.method === next.method && first.list === next.list) return !isConcurrent || slackMs === 0;
+  const isConcurrent = !mode.startsWith('list-') && next.at <= (first.endedAt ?? 0);
   return !isConcurrent && first.status === 429;
 }

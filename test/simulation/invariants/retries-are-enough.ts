@@ -4,8 +4,8 @@ import { maxAmbiguousCreates, maxAttempts } from '../truth.js';
 /** A step does not give up before its deadline, its attempts, or the time for which a wait is patient. */
 export function* retriesAreEnough(step: StepRecord, run: Run): Generator<string> {
   if (step.plan.mode !== 'wait-operation') return yield* givenUpEarly(step, run);
-  yield* silent(step, run);
-  yield* keptOpen(step, run);
+  yield* silent(step);
+  yield* keptOpen(step);
 }
 
 /** No attempt begins later after the first one. */
@@ -50,13 +50,13 @@ function hasReadLong({ sent, endedAt: end }: ProcessRecord): boolean {
 const longestPause = 5_000;
 
 /** Whatever fails, a wait goes on to poll: only a 429 or a `Retry-After` delays it. */
-function* silent({ main, deadline }: StepRecord, { stage }: Run) {
+function* silent({ main, deadline }: StepRecord) {
   const { sent, endedAt } = main;
   if (sent.some(({ status, retryAfter }) => status === 429 || retryAfter !== undefined)) return;
   let quietFrom = main.startedAt;
   for (const { at, endedAt: answeredAt = endedAt } of [...sent, { at: Math.min(endedAt, deadline) }]) {
     const ms = at - quietFrom;
-    if (ms > longestPause + rounding + stage.slackMs) yield `sent no request for ${Math.round(ms)} ms`;
+    if (ms > longestPause + rounding) yield `sent no request for ${Math.round(ms)} ms`;
     quietFrom = Math.max(quietFrom, answeredAt);
   }
 }
@@ -65,13 +65,13 @@ function* silent({ main, deadline }: StepRecord, { stage }: Run) {
 const patience = { firstMs: 5_000, mostMs: 20_000 };
 const rounding = 10;
 
-function* keptOpen({ main, deadline }: StepRecord, { stage }: Run) {
+function* keptOpen({ main, deadline }: StepRecord) {
   const allowed = new Map<string, number>();
   for (const { n, at, list, endedAt = main.endedAt } of main.sent) {
     const most = allowed.get(list) ?? patience.firstMs;
     // The end of the process closes its connections.
     const ms = Math.min(endedAt, main.endedAt) - at;
-    if (at < deadline && ms > most + rounding + stage.slackMs)
+    if (at < deadline && ms > most + rounding)
       yield `request ${n} was kept open for ${Math.round(ms)} ms without a whole response`;
     if (ms >= patience.firstMs - rounding) allowed.set(list, Math.min(patience.mostMs, 2 * most));
   }

@@ -1,4 +1,4 @@
-import type { ProcessRecord, Run, StepRecord } from '../record.js';
+import type { ProcessRecord, StepRecord } from '../record.js';
 
 const good = ['finished', 'ok', 'revoked'];
 const bad = ['failed', 'timeout', 'cancelled', 'error', 'empty', 'match'];
@@ -7,19 +7,19 @@ const advice =
 const noWordForUsers = /: \.|defect|undefined|\[object|ended without a result/;
 
 /** Status and exit code agree. Each failure has one error, which says what to do. */
-export function* statusAgreesWithExit(step: StepRecord, { stage }: Run): Generator<string> {
+export function* statusAgreesWithExit(step: StepRecord): Generator<string> {
   const { main, post, plan } = step;
   if (main.exit === 1 && good.includes(main.status)) yield `a failed step has the status ${main.status}`;
   if (main.exit === 0 || main.exit === 1) {
     const isRejected = main.runnerFailed && plan.runnerFault?.kind !== 'summary';
-    if (!isRejected) yield* mainProblems(step, stage.slackMs);
+    if (!isRejected) yield* mainProblems(step);
     else if (main.exit === 0 || main.texts('error').length === 0)
       yield 'a message that the runner rejected was no failure';
   }
   if (post?.endedByItself && plan.expects.mode === 'create-key') yield* postProblems(step, post, plan.expects.fails);
 }
 
-function* mainProblems(step: StepRecord, slackMs: number) {
+function* mainProblems(step: StepRecord) {
   const { main, plan } = step;
   const { exit, status, startedAt, endedAt } = main;
   const errors = main.texts('error');
@@ -28,12 +28,12 @@ function* mainProblems(step: StepRecord, slackMs: number) {
   // A 423 or 429 whose `Retry-After` ends after the deadline ends the step at once, unless it waits for operations.
   const isToldToWait =
     plan.mode !== 'wait-operation' && main.sent.some((one) => one.isThrottled && one.retryAt > step.deadline);
-  const isEarly = endedAt < step.deadline - slackMs && !isToldToWait;
+  const isEarly = endedAt < step.deadline && !isToldToWait;
   const { expects } = plan;
   const isMissing = status === 'not-found' && expects.mode === 'revoke-key' && expects.ignores === (exit === 0);
   if (!isMissing && !(exit === 0 ? good : bad).includes(status))
     yield `the status is ${status}, and the exit code ${exit}`;
-  if (!(Math.abs(duration - ms) <= 0.5 + slackMs)) yield `duration-ms is ${duration}, but the step took ${ms}`;
+  if (!(Math.abs(duration - ms) <= 0.5)) yield `duration-ms is ${duration}, but the step took ${ms}`;
   if (exit === 0 && main.resultFile === undefined && plan.mode !== 'create-key') yield 'success without a result file';
   if (errors.length !== (exit === 1 && status !== 'cancelled' ? 1 : 0))
     yield `${errors.length} errors with status ${status}`;

@@ -83,7 +83,7 @@ function viewOf(stage: Stage, { main }: StepRecord, expects: All, projectId: str
   const isNew = (one: Operation) => reads.length > 0 && !first.has(one.id) && startOf(one) >= oldest;
   // The `Date` of a response is as old as the response is late, so the service's clock may seem that much behind.
   const latest = main.sent.flatMap(({ at, endedAt, response }) => (response && endedAt ? [endedAt - at] : []));
-  const early = tolerance + stage.slackMs + Math.max(0, ...latest);
+  const early = tolerance + Math.max(0, ...latest);
   const countsFrom = (time: number) => (one: Operation) =>
     one.projectId === projectId &&
     counts(expects, one) &&
