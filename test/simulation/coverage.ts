@@ -1,7 +1,7 @@
 import type { ProcessRecord, Run, SentRequest } from './record.js';
 
 /** The client treats the faults of a group alike. */
-export const groupOf: Readonly<Record<Exclude<SentRequest['fault'], 'status' | 'limit' | undefined>, string>> = {
+const groupOf: Readonly<Record<Exclude<SentRequest['fault'], 'status' | 'limit' | undefined>, string>> = {
   'close-on-next-request': 'none',
   'hang-before-headers': 'hang',
   'hang-mid-body': 'hang',

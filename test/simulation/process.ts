@@ -20,7 +20,7 @@ const overtimeMs = 120_000;
 /** Calls `interrupt` at the planned moment. The returned function counts the events of the process. */
 export function awaitMoment(
   { on, nth, ms = 0 }: Partial<Interruption> = {},
-  clock: Pick<VirtualClock, 'now' | 'schedule'>,
+  clock: VirtualClock,
   interrupt: () => void,
 ): (event: Interruption['on']) => void {
   let count = 0;
@@ -37,9 +37,9 @@ export function awaitMoment(
 export async function runProcess(
   { seed, jobs, runs }: Plan,
   stage: Stage,
-  clock: VirtualClock,
   { part, step, state, temp }: { part: ProcessRecord['part']; step: StepPlan; state: string; temp: string },
 ): Promise<ProcessRecord> {
+  const { clock } = stage;
   const isMain = part === 'main';
   const { inputs, interruption, environment: own } = isMain ? step : step.post;
   const environment = {
@@ -56,7 +56,7 @@ export async function runProcess(
   let rejected = 0;
   const interrupt = () => (interruption?.what === 'kill' ? running.kill() : running.signal());
   const count = awaitMoment(interruption, clock, interrupt);
-  const exchange = stage.connect(clock, {
+  const exchange = stage.connect({
     onRequest: (sent) => {
       if (record.sent.push(sent) > maxRequests) running.kill('hung');
       count('request');
@@ -101,7 +101,7 @@ export async function runProcess(
   return record;
 }
 
-export function timeoutOf(part: ProcessRecord['part'], { timeoutMs }: StepPlan): number {
+function timeoutOf(part: ProcessRecord['part'], { timeoutMs }: StepPlan): number {
   return part === 'post' ? postTimeout : timeoutMs || pollsOnceFor;
 }
 
@@ -135,7 +135,7 @@ export function createToolkit(inputs: StepPlan['inputs'], tell: (message: Told) 
 
 /** The runs of the repository as one step may see them. */
 function workflowRuns(runs: Plan['runs'], stage: Stage): FakeWorkflowRuns {
-  const github = new FakeWorkflowRuns((ms) => stage.sleep(ms));
+  const github = new FakeWorkflowRuns((ms) => stage.clock.sleep(ms));
   // A token that may not see the runs of a repository gets a 404 for each.
   const { hiddenAfter = Number.POSITIVE_INFINITY } = runs.get(ownRun) ?? {};
   for (const [id, { state, first = state, times }] of runs)

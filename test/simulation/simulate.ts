@@ -10,28 +10,28 @@ import { createStage, epoch, type Stage } from './stage.js';
 /** By then the service has carried out every late request. */
 const lateRequestsMs = 60_000;
 
-/** Runs one process, in virtual time or over sockets. `state`: empty for main. */
-export type RunPart = (part: ProcessRecord['part'], step: StepPlan, state: string) => Promise<ProcessRecord>;
+/** Runs one process in virtual time. `state`: empty for main. */
+type RunPart = (part: ProcessRecord['part'], step: StepPlan, state: string) => Promise<ProcessRecord>;
 
 /** Simulates one run from its seed. `temp`: a folder for the files of the runner. */
 export async function simulate(seed: number, temp: string): Promise<Run> {
   const clock = new VirtualClock(epoch, seededRandom(seed));
-  const { plan, stage } = drawPlan(seed, (...drawn) => createStage(clock, 'https://control.test', ...drawn));
-  const run: RunPart = (part, step, state) => runProcess(plan, stage, clock, { part, step, state, temp });
-  return { plan, stage, steps: await clock.run(play(plan, stage, run, lateRequestsMs)) };
+  const { plan, stage } = drawPlan(seed, (...drawn) => createStage(clock, ...drawn));
+  const run: RunPart = (part, step, state) => runProcess(plan, stage, { part, step, state, temp });
+  return { plan, stage, steps: await clock.run(play(plan, stage, run)) };
 }
 
-export async function play(plan: Plan, stage: Stage, run: RunPart, restMs: number): Promise<StepRecord[]> {
+async function play(plan: Plan, stage: Stage, run: RunPart): Promise<StepRecord[]> {
   for (const { atMs, run: act } of plan.jobs.flat().flatMap(({ events }) => events))
     stage.clock.schedule(atMs, () => act(stage));
   const records = await Promise.all(plan.jobs.map((steps) => playJob(steps, stage, run)));
-  await stage.sleep(restMs);
+  await stage.clock.sleep(lateRequestsMs);
   return records.flat();
 }
 
 async function playJob(steps: readonly StepPlan[], stage: Stage, run: RunPart): Promise<StepRecord[]> {
   const start = async (plan: StepPlan) => {
-    await stage.sleep(plan.startsAtMs);
+    await stage.clock.sleep(plan.startsAtMs);
     const main = await run('main', plan, '');
     const state = main.messages.findLast(({ kind, name }) => kind === 'state' && name === postStateName)?.text ?? '';
     return stepRecord(plan, main, state, stage);
@@ -41,7 +41,7 @@ async function playJob(steps: readonly StepPlan[], stage: Stage, run: RunPart): 
   for (const record of records.toReversed()) {
     const { state } = record;
     if (state === '' || state === nothingToRevoke) continue;
-    await stage.sleep(record.plan.post.afterMs);
+    await stage.clock.sleep(record.plan.post.afterMs);
     record.post = await run('post', record.plan, state);
   }
   return records;

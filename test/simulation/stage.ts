@@ -10,21 +10,17 @@ import type { Outage } from './plan.js';
 import { type SentRequest, sentRequest } from './record.js';
 
 export const epoch = Date.UTC(2024, 0, 1, 12);
+const origin = 'https://control.test';
 
 export type Stage = ReturnType<typeof createStage>;
 
-export interface Listener {
+interface Listener {
   readonly onRequest: (sent: SentRequest) => void;
   readonly onEnd: () => void;
 }
 
 /** The clock, the service, and the network to it. `tripMs`: the milliseconds that a request or a response takes. */
-export function createStage(
-  clock: Pick<VirtualClock, 'now' | 'epochMs' | 'schedule' | 'service'>,
-  origin: string,
-  service: Omit<ControlPlaneOptions, 'clock'>,
-  tripMs: number,
-) {
+export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptions, 'clock'>, tripMs: number) {
   const { plane, exchanges, faults } = createControlPlane({ ...service, clock: clock.service });
   const slowest = (which: 'operationsBehindMs' | 'keysBehindMs') =>
     Math.max(0, ...plane.replicas.map((replica) => replica[which]));
@@ -47,8 +43,6 @@ export function createStage(
     return operation;
   }
 
-  const sleep = (ms: number) => new Promise<void>((resolve) => clock.schedule(clock.now() + ms, resolve));
-  const record = (request: Omit<HttpRequest, 'maxBytes'>) => sentRequest(++requests, clock.now(), request);
   const currentOutage = () => outages.find(({ from, to }) => from <= clock.now() && clock.now() < to);
   const arrivalOf = ({ n }: SentRequest): SentRequest['arrived'] =>
     exchanges.log.exchanges.findLast(({ headers }) => headers['x-simulated'] === String(n));
@@ -74,20 +68,17 @@ export function createStage(
   /** What the limiter in front of the service responds, or undefined if it lets the request pass. */
   async function throttle(sent: SentRequest): Promise<HttpResponse | undefined> {
     if (bucket === undefined) return undefined;
-    await sleep(tripMs);
+    await clock.sleep(tripMs);
     const headers = bucket.take();
     if (headers === undefined) return undefined;
     sent.fault = 'limit';
     sent.mayHaveTakenEffect = false;
-    await sleep(tripMs);
+    await clock.sleep(tripMs);
     return { status: 429, headers, body: '{"message":"Too many requests"}' };
   }
 
   /** Some services repeat the key that they were sent, or the key that they created. */
-  function alter<R extends Pick<HttpResponse, 'headers' | 'body'>>(
-    response: R,
-    { authorization, body }: SentRequest,
-  ): R {
+  function alter(response: HttpResponse, { authorization, body }: SentRequest): HttpResponse {
     const secret = authorization.slice('Bearer '.length);
     const forms: Readonly<Record<string, () => string>> = {
       '@key@': () => JSON.stringify(secret).slice(1, -1),
@@ -106,13 +97,9 @@ export function createStage(
     origin,
     tripMs,
     plane,
-    exchanges,
     faults,
     outages,
     revokedByOthers,
-    record,
-    currentOutage,
-    alter,
     /** Milliseconds by which the slowest replica is behind. */
     lags: { operations: slowest('operationsBehindMs'), keys: slowest('keysBehindMs') },
     /** Also those whose project was removed, but not those of the invented past. */
@@ -134,7 +121,6 @@ export function createStage(
     limitTo: (limiter: Limiter) => {
       bucket = new TokenBucket(limiter, clock);
     },
-    sleep,
     /** Every key that ever was, in order of creation. */
     keys: () => {
       const keys: ApiKey[] = [];
@@ -147,8 +133,8 @@ export function createStage(
     revokeAsAnother,
     /** Known as soon as the request has arrived. */
     faultOf: (sent: SentRequest) => sent.fault ?? arrivalOf(sent)?.fault,
-    connect: (ofProcess: VirtualClock, { onRequest, onEnd }: Listener): SendRequest => {
-      const network = virtualNetwork(exchanges, ofProcess, () => tripMs);
+    connect: ({ onRequest, onEnd }: Listener): SendRequest => {
+      const network = virtualNetwork(exchanges, clock, () => tripMs);
       const send = async (request: HttpRequest, sent: SentRequest, onCancel: OnCancel): Promise<HttpResponse> => {
         const outage = currentOutage();
         if (request.url.origin !== origin) return elsewhere;
@@ -163,7 +149,7 @@ export function createStage(
         return alter(response, sent);
       };
       return async (request, onCancel) => {
-        const sent = record(request);
+        const sent = sentRequest(++requests, clock.now(), request);
         const response = send(request, sent, onCancel);
         onRequest(sent);
         try {

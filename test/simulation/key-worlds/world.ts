@@ -1,5 +1,5 @@
 /** One request of main or of post goes wrong. `nth`: counted from 1. */
-export interface WorldFault {
+interface WorldFault {
   readonly part: 'main' | 'post';
   readonly nth: number;
   readonly what: Wrong;
