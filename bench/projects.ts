@@ -1,6 +1,7 @@
+import type { Limit } from '../control-plane/index.js';
 import { parseFilter } from '../src/modes/list/filter.js';
 import type { Figure } from './figure.js';
-import { type Limiter, Service } from './service.js';
+import { Service } from './service.js';
 import { median } from './statistics.js';
 
 const second = 1_000;
@@ -10,7 +11,7 @@ const target = { all: parseFilter('', []), since: 60_000 };
 const retryAfters = [undefined, 1, 60];
 
 interface Row {
-  readonly limiter: Limiter;
+  readonly limiter: Limit;
   readonly projects: number;
   /** The last project is done after so many seconds at most, with a `Retry-After` below 60 s and with 60 s. */
   readonly goal: readonly [number, number];
@@ -84,7 +85,7 @@ async function figureOf(
 }
 
 /** The time in seconds that two reads of each project need, the second 5 s or more after the first. */
-function idealFor(projects: number, { perSecond, bucket }: Limiter): number {
+function idealFor(projects: number, { perSecond, bucket }: Limit): number {
   const response = (2 * trip) / second;
   const sentAt = (count: number) => Math.max(0, (count - bucket) / perSecond);
   return Math.max(sentAt(2 * projects) + response, sentAt(projects) + 5 + 2 * response);

@@ -1,3 +1,4 @@
+import { type Limit, Limiter } from '../control-plane/index.js';
 import { type Random, seededRandom } from '../control-plane/random.js';
 import { ControlApi } from '../src/api/control-api.js';
 import type { Exchange, HttpResponse } from '../src/http/exchange.js';
@@ -12,19 +13,11 @@ const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'key-of-th
 const pageSize = 100;
 const day = 86_400_000;
 
-/** A token bucket, full at first. */
-export interface Limiter {
-  readonly perSecond: number;
-  readonly bucket: number;
-  /** In seconds. */
-  readonly retryAfter?: number | undefined;
-}
-
 interface World {
   readonly seed?: number;
   /** The usual time that a request or a response travels, in milliseconds. It varies by a quarter. */
   readonly trip?: number;
-  readonly limiter?: Limiter;
+  readonly limiter?: Limit;
   /** The ends of the operations of each project in milliseconds, newest operation first. */
   readonly ends?: readonly number[];
 }
@@ -35,20 +28,16 @@ export class Service {
   requests = 0;
   /** Reads that begin at the newest operation. */
   listReads = 0;
-  refused = 0;
   readonly #random: Random;
   readonly #trip: number;
   readonly #limiter: Limiter | undefined;
   readonly #ends: readonly number[];
-  #tokens: number;
-  #filledAt = 0;
 
   constructor({ seed = 1, trip = 0, limiter, ends = [] }: World) {
     this.#random = seededRandom(seed);
     this.#trip = trip;
-    this.#limiter = limiter;
+    this.#limiter = limiter && new Limiter(limiter, this.clock.now());
     this.#ends = ends;
-    this.#tokens = limiter?.bucket ?? 0;
   }
 
   /** A process that waits from now on. Returns the time when it ends. */
@@ -68,7 +57,7 @@ export class Service {
 
   readonly #exchange: Exchange = async ({ url }) => {
     await this.#travel();
-    const response = this.#admits() ? { status: 200, headers: {}, body: this.#read(url) } : this.#refuse();
+    const response = this.#respond(url);
     await this.#travel();
     return response;
   };
@@ -77,23 +66,12 @@ export class Service {
     if (this.#trip > 0) await this.clock.sleep(this.#trip * (0.75 + this.#random() / 2));
   }
 
-  #admits(): boolean {
+  #respond(url: URL): HttpResponse {
     this.requests++;
-    if (this.#limiter === undefined) return true;
-    const { perSecond, bucket } = this.#limiter;
-    const now = this.clock.now();
-    this.#tokens = Math.min(bucket, this.#tokens + ((now - this.#filledAt) / 1_000) * perSecond);
-    this.#filledAt = now;
-    if (this.#tokens < 1) return false;
-    this.#tokens--;
-    return true;
-  }
-
-  #refuse(): HttpResponse {
-    this.refused++;
-    const { retryAfter } = this.#limiter ?? {};
-    const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
-    return { status: 429, headers, body: '{"message":"too many requests"}' };
+    const limiter = this.#limiter;
+    if (limiter === undefined || limiter.admits(this.clock.now()))
+      return { status: 200, headers: {}, body: this.#read(url) };
+    return { status: 429, headers: limiter.headers, body: '{"message":"too many requests"}' };
   }
 
   #read(url: URL): string {

@@ -36,7 +36,7 @@ export type { Reception } from './exchanges.js';
 export { Exchanges } from './exchanges.js';
 export type { Fault, FaultRule } from './faults.js';
 export { FaultPlan } from './faults.js';
-export type { Limit } from './limiter.js';
+export { type Limit, Limiter } from './limiter.js';
 export type { NotShown } from './not-shown.js';
 export type { Operation, OperationPlan } from './operation.js';
 export type { PlaneAnswer, PlaneRequest } from './plane.js';

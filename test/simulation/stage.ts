@@ -1,11 +1,10 @@
-import type { ApiKey, ControlPlaneOptions, Operation, OperationPlan } from '../../control-plane/index.js';
-import { createControlPlane } from '../../control-plane/index.js';
+import type { ApiKey, ControlPlaneOptions, Limit, Operation, OperationPlan } from '../../control-plane/index.js';
+import { createControlPlane, Limiter } from '../../control-plane/index.js';
 import { TransportError } from '../../src/http/errors.js';
 import type { HttpRequest, HttpResponse, Exchange as SendRequest } from '../../src/http/exchange.js';
 import type { OnCancel } from '../../src/time/deadline.js';
 import type { VirtualClock } from '../virtual/clock.js';
 import { virtualNetwork } from '../virtual/network.js';
-import { type Limiter, TokenBucket } from './limiter.js';
 import type { Outage } from './plan.js';
 import { type SentRequest, sentRequest } from './record.js';
 
@@ -27,7 +26,7 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
   const outages: Outage[] = [];
   const operations: Operation[] = [];
   const parents = new Map<string, string>();
-  let bucket: TokenBucket | undefined;
+  let limiter: Limiter | undefined;
   const revokedByOthers = new Set<string>();
   let requests = 0;
 
@@ -67,14 +66,13 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
 
   /** What the limiter in front of the service responds, or undefined if it lets the request pass. */
   async function throttle(sent: SentRequest): Promise<HttpResponse | undefined> {
-    if (bucket === undefined) return undefined;
+    if (limiter === undefined) return undefined;
     await clock.sleep(tripMs);
-    const headers = bucket.take();
-    if (headers === undefined) return undefined;
+    if (limiter.admits(clock.now())) return undefined;
     sent.fault = 'limit';
     sent.mayHaveTakenEffect = false;
     await clock.sleep(tripMs);
-    return { status: 429, headers, body: '{"message":"Too many requests"}' };
+    return { status: 429, headers: limiter.headers, body: '{"message":"Too many requests"}' };
   }
 
   /** Some services repeat the key that they were sent, or the key that they created. */
@@ -118,8 +116,8 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
       return operation;
     },
     parentOf: (id: string) => parents.get(id),
-    limitTo: (limiter: Limiter) => {
-      bucket = new TokenBucket(limiter, clock);
+    limitTo: (limit: Limit) => {
+      limiter = new Limiter(limit, clock.now());
     },
     /** Every key that ever was, in order of creation. */
     keys: () => {

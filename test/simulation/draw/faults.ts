@@ -1,7 +1,6 @@
 import type { Done, RetryAfter } from '../../../control-plane/faults.js';
-import type { Endpoint, Fault, FaultRule } from '../../../control-plane/index.js';
+import type { Endpoint, Fault, FaultRule, Limit } from '../../../control-plane/index.js';
 import type { Chance } from '../chance.js';
-import type { Limiter } from '../limiter.js';
 import type { Outage } from '../plan.js';
 
 /** Whether the service carries out the request nevertheless: at once, never, or when the client has given up. */
@@ -124,7 +123,8 @@ export function drawSlowStart(chance: Chance): Outage {
   };
 }
 
-export function drawLimiter(chance: Chance): Limiter {
+/** A limiter in front of the service. */
+export function drawLimiter(chance: Chance): Limit {
   return {
     perSecond: chance.pick([10, 12, 20, 40]),
     bucket: chance.pick([3, 3, 10, 12, 40]),
