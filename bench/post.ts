@@ -1,17 +1,7 @@
 import { runWorld } from '../test/simulation/key-worlds/judge.js';
-import type { KeyWorld } from '../test/simulation/key-worlds/world.js';
+import { type KeyWorld, plain } from '../test/simulation/key-worlds/world.js';
 import type { Figure } from './figure.js';
 
-const usual: KeyWorld = {
-  age: 60,
-  unknown: 0,
-  accepted: 0,
-  copies: 'all',
-  hasParent: true,
-  says: 'revoked',
-  again: 404,
-  jitter: 0.5,
-};
 const lost = (what: 'lost before' | 'lost after') => ({ faults: [{ part: 'main' as const, nth: 1, what }] });
 
 /** Each job, how long its post step may take in seconds, and how many requests it may send. */
@@ -29,7 +19,7 @@ const jobs: readonly (readonly [what: string, world: Partial<KeyWorld>, seconds:
 export async function postFigures(): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [what, world, mostSeconds, mostRequests] of jobs) {
-    const { job, requests } = await runWorld({ ...usual, ...world });
+    const { job, requests } = await runWorld({ ...plain, age: 60, ...world });
     const seconds = ((job.post?.endedAt ?? Number.NaN) - job.beganAt) / 1_000;
     figures.push({
       name: `post after ${what}`,
