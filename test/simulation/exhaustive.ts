@@ -10,11 +10,19 @@ interface Search<W> {
   /** `npm run` has this command. */
   readonly command: string;
   readonly bounds: readonly string[];
-  readonly runWorld: (world: W) => Promise<{ readonly violation: string | undefined }>;
-  readonly search: (bound: string, share: Share) => AsyncIterable<{ world: W; violation: string | undefined }>;
+  readonly runWorld: (world: W) => Promise<Judged>;
+  readonly search: (bound: string, share: Share) => AsyncIterable<Finding<W>>;
 }
 
-interface Share {
+interface Judged {
+  readonly violation: string | undefined;
+}
+
+interface Finding<W> extends Judged {
+  readonly world: W;
+}
+
+export interface Share {
   readonly index: number;
   readonly of: number;
 }
@@ -22,6 +30,32 @@ interface Share {
 interface Report {
   readonly worlds: number;
   readonly found: readonly string[];
+}
+
+/** Runs every `share.of`-th world, and then its troubles: worlds that depend on its outcome. */
+export async function* searchWorlds<W, O extends Judged>(
+  worlds: Iterable<W>,
+  runWorld: (world: W) => Promise<O>,
+  troublesOf: (world: W, outcome: O) => Iterable<W>,
+  share: Share = { index: 0, of: 1 },
+): AsyncGenerator<Finding<W>> {
+  let index = 0;
+  for (const world of worlds) {
+    if (index++ % share.of !== share.index) continue;
+    const outcome = await runWorld(world);
+    yield { world, violation: outcome.violation };
+    for (const troubled of troublesOf(world, outcome)) {
+      const { violation } = await runWorld(troubled);
+      yield { world: troubled, violation };
+    }
+  }
+}
+
+export async function violationsIn<W>(findings: AsyncIterable<Finding<W>>): Promise<string[]> {
+  const violations: string[] = [];
+  for await (const { world, violation } of findings)
+    if (violation !== undefined) violations.push(`${violation}: ${JSON.stringify(world)}`);
+  return violations;
 }
 
 const maxShown = 10;

@@ -1,25 +1,11 @@
+import { type Share, searchWorlds } from '../exhaustive.js';
 import { type Bound, worldsOf } from './bounds.js';
 import { type Outcome, runWorld } from './judge.js';
 import type { KeyWorld } from './world.js';
 
-export interface Finding {
-  readonly world: KeyWorld;
-  readonly violation: string | undefined;
-}
-
-/** Runs the worlds of a bound, every `share.of`-th of them, and yields each outcome. */
-export async function* search(bound: Bound, share = { index: 0, of: 1 }): AsyncGenerator<Finding> {
-  let index = 0;
-  for (const world of worldsOf(bound)) {
-    if (index++ % share.of !== share.index) continue;
-    const outcome = await runWorld(world);
-    yield { world, violation: outcome.violation };
-    for (const troubled of troublesOf(world, bound, outcome)) {
-      const { violation } = await runWorld(troubled);
-      yield { world: troubled, violation };
-    }
-  }
-}
+/** Runs the worlds of a bound, or a share of them. */
+export const search = (bound: Bound, share?: Share) =>
+  searchWorlds(worldsOf(bound), runWorld, (world, outcome) => troublesOf(world, bound, outcome), share);
 
 /** One fault at each request, or a kill at each message and request. After a fault others are sent, so one world has one. */
 function* troublesOf(world: KeyWorld, { faults = [], kills, outages = [] }: Bound, { requests, messages }: Outcome) {
