@@ -72,6 +72,13 @@ test.for<readonly [what: string, inputs: Inputs, missing: readonly string[]]>([
 
 const errorsOf = ({ annotations }: StepResult) => annotations.filter(({ kind }) => kind === 'error').length;
 
+test('the 10 s in which lists lack a key begin when the first of them has arrived', async (context) => {
+  const { revoke } = await setStage(context, { firstKeyId: 100, faults: [onList(delay(9 * second), { nth: 1 })] });
+  const result = await revoke({ 'key-id': '4711' });
+  expectEnd(result, 'not-found', { missing: ['4711'] });
+  expect(result.ms).toBeGreaterThanOrEqual(19 * second);
+});
+
 test('with some keys not found, revoke-key revokes the others, and fails without ignore-not-found', async (context) => {
   const { ids, service, revoke } = await setKeys(context, 4);
   service.plane.revokeKey(ids[0] ?? '');
