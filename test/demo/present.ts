@@ -62,6 +62,6 @@ ${renderMarkdown(markdown)}
 }
 
 /** A summary of the action is HTML, but for its heading. */
-export function renderMarkdown(markdown: string): string {
+function renderMarkdown(markdown: string): string {
   return markdown.replace(/^### (.*)$/gm, '<h3>$1</h3>');
 }
