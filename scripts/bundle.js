@@ -1,5 +1,5 @@
 // Bundles the output of tsc into <folder>/main and <folder>/post: `node scripts/bundle.js dist`.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import { hashOfSources } from './hash-of-sources.js';
@@ -10,8 +10,6 @@ if (target === undefined) throw new Error('usage: node scripts/bundle.js <folder
 const standIns = readdirSync('vendor', { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => readJson(join('vendor', name, 'package.json')));
-const lapses = standIns.flatMap(lapsesOf);
-if (lapses.length > 0) throw new Error(lapses.join('\n'));
 
 // ncc writes CommonJS if the nearest package.json names no type. CommonJS starts faster: an empty ES module takes 1.16 to
 // 1.25 times as long as an empty CommonJS file.
@@ -54,20 +52,6 @@ for (const [path, { source, apart }] of Object.entries(bundles)) {
   }
 }
 write(join(target, 'package.json'), `${JSON.stringify({ type: 'commonjs', sources: hashOfSources() }, null, 2)}\n`);
-
-/** If the version in an override's key is no longer installed, npm ignores the override without a warning. */
-function lapsesOf({ name, standsInFor }) {
-  const manifestOf = (path) => join('node_modules', path, 'package.json');
-  const { version, dependencies } = readJson(manifestOf(standsInFor.in));
-  const range = dependencies?.[standsInFor.package];
-  const places = [`${standsInFor.in}/node_modules/${standsInFor.package}`, standsInFor.package].map(manifestOf);
-  const loaded = readJson(places.find(existsSync)).name;
-  if (version === standsInFor.version && range === standsInFor.range && loaded === name) return [];
-  return [
-    `${name} was made for ${standsInFor.in} ${standsInFor.version}, which loads ${standsInFor.package} ${standsInFor.range}. ` +
-      `Installed is ${version}, which loads ${standsInFor.package} ${range}: ${loaded}. See vendor/README.md.`,
-  ];
-}
 
 /** The stand-ins are our own code, so the list of licences leaves them out. The last entry has no empty line behind it. */
 function withoutStandIns(licenses) {
