@@ -18,14 +18,8 @@ test('the linter rejects a promise that is returned from a `try` without `await`
   const folder = mkdtempSync(join(tmpdir(), 'lint-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'sample.ts'), code);
-  const biome = [
-    'node_modules/@biomejs/biome/bin/biome',
-    'lint',
-    '--vcs-enabled=false',
-    '--config-path=.',
-    '--reporter=json',
-    folder,
-  ];
+  const options = ['--vcs-enabled=false', '--config-path=.', '--reporter=json'];
+  const biome = ['node_modules/@biomejs/biome/bin/biome', 'lint', ...options, folder];
   const { diagnostics } = JSON.parse(spawnSync(process.execPath, biome, { encoding: 'utf8' }).stdout);
   const message = expect.stringMatching(/^Await this call before the return/);
   expect(diagnostics).toMatchObject([2, 3, 4, 5, 6].map((line) => ({ message, location: { start: { line } } })));
