@@ -10,6 +10,7 @@ import {
 } from './operation.js';
 import { Timeline } from './paging.js';
 import { characters, integerBelow, type Random, seededRandom, uuid } from './random.js';
+import { type Branch, makeBranch } from './records.js';
 import { hasEndpoint, inventName, inventPast, inventProject, type ProjectRecord } from './seed.js';
 import type { Micros } from './timestamp.js';
 
@@ -30,11 +31,14 @@ export interface ApiKey {
   readonly name: string;
   /** The secret. */
   readonly key: string;
+  readonly owner: KeyOwner;
   readonly createdAt: number;
   revokedAt: number | undefined;
   lastUsedAt: number | undefined;
   lastUsedFrom: string | undefined;
 }
+
+export type KeyOwner = 'person' | 'organization';
 
 interface Project {
   readonly createdMicros: Micros;
@@ -47,6 +51,7 @@ interface Project {
 interface History {
   readonly timeline: Timeline<Operation>;
   readonly byId: Map<string, Operation>;
+  readonly branches: Map<string, Branch>;
 }
 
 /** `at`: the time of a replica that lags. A key of the future, which tests can make, is alive in the truth. */
@@ -56,6 +61,7 @@ export function wasAlive({ createdAt, revokedAt }: ApiKey, at: number | undefine
 }
 
 const secretAlphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
+const lastStatuses = ['finished', 'skipped', 'failed', 'error', 'cancelled'];
 const dayMs = 86_400_000;
 /** The youngest age of an invented operation, and the longest gap between two. */
 const pastGapMs = 15 * 60_000;
@@ -65,6 +71,8 @@ export class Account {
   readonly clock: Clock;
   /** The first key, as from the service's console. */
   readonly apiKey: string;
+  /** All projects belong to it. */
+  readonly organizationId: string;
   readonly #random: Random;
   readonly #keys = new Map<string, ApiKey>();
   readonly #keysBySecret = new Map<string, ApiKey>();
@@ -86,6 +94,7 @@ export class Account {
     this.startedAt = this.clock.now();
     this.#secrets = seededRandom(options.seed + 1);
     this.#nextKeyId = options.firstKeyId;
+    this.organizationId = `org-${inventName(seededRandom(options.seed + 3))}`;
     this.apiKey = this.addKey('console', options.apiKey).key;
     for (let count = options.projects; count > 0; count--) this.#insertProject(count * 60_000 + 30 * dayMs, {});
   }
@@ -94,6 +103,10 @@ export class Account {
 
   addKey(name: string, secret?: string): ApiKey {
     return this.#insertKey(this.#freeIds.shift() ?? String(this.#nextKeyId++), name, 0, secret);
+  }
+
+  addOrganizationKey(name: string): ApiKey {
+    return this.#insertKey(String(this.#nextKeyId++), name, 0, undefined, 'organization');
   }
 
   addKeyOfAge(name: string, ageMs: number): ApiKey {
@@ -163,6 +176,10 @@ export class Account {
     this.#projectsJson = undefined;
   }
 
+  project(id: string): ProjectRecord | undefined {
+    return this.#projects.get(id)?.record;
+  }
+
   get projectTimeline(): Timeline<Project> {
     return this.#projectTimeline;
   }
@@ -173,6 +190,11 @@ export class Account {
       this.#projectTimeline.page(undefined, Number.POSITIVE_INFINITY).items.map(({ record }) => record),
     );
     return this.#projectsJson;
+  }
+
+  /** By id; the default branch is the first. */
+  branchesOf(projectId: string): Map<string, Branch> | undefined {
+    return this.#historyOf(projectId)?.branches;
   }
 
   // Operations
@@ -204,6 +226,11 @@ export class Account {
     return operation && isVisible(operation, at) ? operation : undefined;
   }
 
+  hasUnfinished(projectId: string): boolean {
+    const operations = [...(this.#historyOf(projectId)?.byId.values() ?? [])];
+    return operations.some((operation) => !lastStatuses.includes(this.statusOf(operation)));
+  }
+
   /** The word that the API shows now. */
   statusOf(operation: Operation): string {
     return stepAt(operation, this.clock.now()).status;
@@ -213,10 +240,16 @@ export class Account {
     return this.#historyOf(projectId)?.timeline;
   }
 
-  #insertKey(id: string, name: string, ageMs: number, secret = characters(this.#secrets, secretAlphabet, 64)): ApiKey {
+  #insertKey(
+    id: string,
+    name: string,
+    ageMs: number,
+    secret = characters(this.#secrets, secretAlphabet, 64),
+    owner: KeyOwner = 'person',
+  ): ApiKey {
     const createdAt = this.clock.now() - ageMs;
     const unused = { revokedAt: undefined, lastUsedAt: undefined, lastUsedFrom: undefined };
-    const key: ApiKey = { id, name, key: secret, createdAt, ...unused };
+    const key: ApiKey = { id, name, key: secret, owner, createdAt, ...unused };
     const former = this.#keys.get(id);
     if (former !== undefined) this.#formerKeys.push(former);
     this.#keys.set(id, key);
@@ -228,7 +261,7 @@ export class Account {
     let id = fields.id ?? inventName(this.#random);
     while (fields.id === undefined && this.#projects.has(id)) id = inventName(this.#random);
     const createdMicros = this.#projectTimeline.freeMoment((this.clock.now() - ageMs) * 1000);
-    const record = Object.assign(inventProject(this.#random, id, createdMicros), fields);
+    const record = Object.assign(inventProject(this.#random, id, this.organizationId, createdMicros), fields);
     const project = { createdMicros, record, seed: integerBelow(this.#random, 2 ** 32), history: undefined };
     this.#projects.set(id, project);
     this.#projectTimeline.insert(project);
@@ -240,7 +273,9 @@ export class Account {
     const project = this.#projects.get(projectId);
     if (!project) return undefined;
     if (!project.history) {
-      project.history = { timeline: new Timeline(), byId: new Map() };
+      const main = { id: `br-${inventName(seededRandom(project.seed + 1))}`, project_id: projectId, name: 'main' };
+      const branches = new Map([[main.id, makeBranch(main, project.createdMicros)]]);
+      project.history = { timeline: new Timeline(), byId: new Map(), branches };
       const random = seededRandom(project.seed);
       for (let count = this.#pastOperations; count > 0; count--) {
         const ageMs = count * pastGapMs + integerBelow(random, pastGapMs);

@@ -2,7 +2,7 @@ import { parseFault } from './fault-notation.js';
 import type { FaultPlan } from './faults.js';
 import type { Repository } from './github/repository.js';
 import { type Operation, operationJson } from './operation.js';
-import type { ControlPlane, PlaneAnswer, PlaneRequest } from './plane.js';
+import type { ControlPlane, NextOperation, PlaneAnswer, PlaneRequest } from './plane.js';
 import { badRequest, notFound, Refusal } from './refusal.js';
 import { pathOf } from './routes.js';
 import { documentedActions } from './seed.js';
@@ -33,16 +33,23 @@ const commands: readonly Command[] = [
     method: 'POST',
     path: /^\/projects\/([^/]+)\/operations$/,
     fields: ['action', 'seconds', 'outcome'],
-    carryOut({ plane }, { action, seconds, outcome }, [projectId = '']) {
+    carryOut({ plane }, fields, [projectId = '']) {
       if (!plane.hasProject(projectId)) throw notFound(`There is no project '${projectId}'.`);
       const operation = plane.startOperation({
         projectId,
         ...plane.newOperations,
-        ...(action !== undefined && { action: oneOf('action', documentedActions, action) }),
-        ...(seconds !== undefined && { lengthMs: parseNumber('seconds', seconds) * 1000 }),
-        ...(outcome !== undefined && { outcome: oneOf('outcome', outcomes, outcome) }),
+        ...readPlan(fields),
       });
       return shown(plane, operation);
+    },
+  },
+  {
+    method: 'POST',
+    path: /^\/next-operation$/,
+    fields: ['action', 'seconds', 'outcome'],
+    carryOut({ plane }, fields) {
+      plane.planNext(readPlan(fields));
+      return { next_operation: fields };
     },
   },
   {
@@ -143,6 +150,14 @@ export function oneOf(name: string, choices: readonly string[], text: string): s
 export function parseNumber(name: string, text: string): number {
   if (!/^\d{1,6}(\.\d+)?$/.test(text)) throw badRequest(`${name} must be a number up to 999999, not '${text}'.`);
   return Number(text);
+}
+
+function readPlan({ action, seconds, outcome }: Fields): NextOperation {
+  return {
+    ...(action !== undefined && { action: oneOf('action', documentedActions, action) }),
+    ...(seconds !== undefined && { lengthMs: parseNumber('seconds', seconds) * 1000 }),
+    ...(outcome !== undefined && { outcome: oneOf('outcome', outcomes, outcome) }),
+  };
 }
 
 function orBadRequest<T>(parse: () => T): T {

@@ -22,7 +22,7 @@ export interface NotShown {
   readonly projectsPageSize: number;
   /** 0: all keys in one response. Else the list shows so many of them, and a `Link` header announces more if there are. */
   readonly keysPageSize: number;
-  /** `last_used_at` and `last_used_from_addr` of a key that was never used. */
+  /** `last_used_at` of a key that was never used. `absent`: `last_used_from_addr` is absent, too. */
   readonly neverUsed: 'absent' | 'null';
   /** DELETE of a key that is already revoked: 404, or the same response again. */
   readonly revokedAgain: 'not-found' | 'revoked';
@@ -30,7 +30,7 @@ export interface NotShown {
 
 /** Projects are listed newest first, as operations are; keys oldest first, the revoked ones left out. */
 export const plainest: NotShown = {
-  successStatus: {},
+  successStatus: { 'create-branch': 201 },
   errorBody: 'plain',
   defaultPageSize: 100,
   maximumPageSize: 1000,
@@ -39,6 +39,6 @@ export const plainest: NotShown = {
   cursorZone: 'Z',
   projectsPageSize: 0,
   keysPageSize: 0,
-  neverUsed: 'absent',
+  neverUsed: 'null',
   revokedAgain: 'not-found',
 };

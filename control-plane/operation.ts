@@ -110,6 +110,7 @@ function recordAt(operation: Operation, step: CourseStep): Readonly<Record<strin
     failures_count: step === operation.course.at(-1) ? operation.failuresCount : 0,
     created_at: formatTimestamp(operation.createdMicros),
     updated_at: formatTimestamp(operation.createdMicros + step.afterMs * 1000),
+    total_duration_ms: Math.round(step.afterMs),
     ...operation.fields,
   };
 }

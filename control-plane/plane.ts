@@ -1,13 +1,14 @@
-import { Account, type AccountOptions, type ApiKey, wasAlive } from './account.js';
+import { Account, type AccountOptions, type ApiKey, type KeyOwner, wasAlive } from './account.js';
 import { type Limit, Limiter } from './limiter.js';
 import type { NotShown } from './not-shown.js';
 import { isListed, isVisible, type Operation, type OperationPlan, operationJson } from './operation.js';
 import { readPageRequest, turnPage } from './paging.js';
 import { integerBelow, seededRandom } from './random.js';
+import { type Branch, creator, makeBranch, projectAlone } from './records.js';
 import { badRequest, errorBody, notFound, Refusal } from './refusal.js';
 import { type Replica, recentMs, upToDate } from './replica.js';
 import { readBranchName, readKeyName } from './request-body.js';
-import { type Endpoint, findRoute, queryOf } from './routes.js';
+import { type Endpoint, findRoute, type PathParameters, queryOf } from './routes.js';
 import { formatTimestamp, httpDate } from './timestamp.js';
 
 export interface PlaneRequest {
@@ -31,6 +32,9 @@ export interface PlaneAnswer {
 /** The course of operations that a request starts. */
 export type NewOperations = Pick<OperationPlan, 'lengthMs' | 'outcome'>;
 
+/** Without an action, the next of any action. */
+export type NextOperation = Pick<OperationPlan, 'action' | 'lengthMs' | 'outcome'>;
+
 export interface PlaneOptions extends AccountOptions {
   readonly notShown: NotShown;
   readonly newOperations: NewOperations;
@@ -44,15 +48,9 @@ export interface PlaneOptions extends AccountOptions {
   readonly dateAheadMs: number | 'absent';
 }
 
-interface Branch {
-  readonly id: string;
-  readonly project_id: string;
-  readonly name: string;
-}
-
 interface Call {
   readonly request: PlaneRequest;
-  readonly parameters: readonly string[];
+  readonly parameters: PathParameters;
 }
 
 /** The API as a state machine: it responds to a request at once. Apart from requests, only the clock changes it. */
@@ -65,7 +63,7 @@ export class ControlPlane extends Account {
   readonly #limiter: Limiter | undefined;
   readonly #dateAheadMs: number | 'absent';
   readonly #choice;
-  readonly #branches = new Map<string, Branch>();
+  readonly #nextOperations: NextOperation[] = [];
   /** Answers the current request. */
   #replica = upToDate;
   #requests = 0;
@@ -80,6 +78,11 @@ export class ControlPlane extends Account {
     this.#choice = seededRandom(options.seed + 2);
     this.notShown = options.notShown;
     this.newOperations = options.newOperations;
+  }
+
+  /** Changes the course of one operation that a request will start. */
+  planNext(operation: NextOperation): void {
+    this.#nextOperations.push(operation);
   }
 
   handle(request: PlaneRequest): PlaneAnswer {
@@ -140,8 +143,11 @@ export class ControlPlane extends Account {
       const allow = route.allowed.join(', ');
       throw new Refusal(405, 'METHOD_NOT_ALLOWED', `This path takes ${allow}.`, { allow });
     }
-    const parameters = route.parameters.map(decodeParameter);
+    const parameters = Object.fromEntries(
+      Object.entries(route.parameters).map(([name, text]) => [name, decodeParameter(text)]),
+    );
     const body = this.#endpoints[route.endpoint]({ request, parameters });
+    if (body === '') return { status: 204, headers: this.commonHeaders(), body };
     const status = this.notShown.successStatus[route.endpoint] ?? 200;
     const hasMore = route.endpoint === 'list-keys' && this.#knownKeys.length > this.#listedKeys.length;
     const link = hasMore ? { link: `<${request.target}?page=2>; rel="next"` } : {};
@@ -159,21 +165,31 @@ export class ControlPlane extends Account {
   }
 
   readonly #endpoints: Readonly<Record<Endpoint, (call: Call) => string>> = {
-    'create-key': ({ request }) => {
+    'create-key': ({ request, parameters }) => {
+      const owner = this.#keyOwner(request, parameters);
       const name = readKeyName(request.headers['content-type'], request.body);
-      const { id, key } = this.addKey(name);
-      return withId(id, { key });
+      const key = owner === 'organization' ? this.addOrganizationKey(name) : this.addKey(name);
+      return withId(key.id, { key: key.key, name, created_at: createdAt(key), created_by: creator.id });
     },
 
-    'list-keys': () => `[${this.#listedKeys.map((key) => this.#keyItem(key))}]`,
+    'list-keys': ({ request, parameters }) => {
+      const owner = this.#keyOwner(request, parameters);
+      const items = this.#listedKeys.filter((key) => key.owner === owner).map((key) => this.#keyItem(key));
+      return `[${items}]`;
+    },
 
-    'revoke-key': ({ parameters: [id = ''] }) => {
+    'revoke-key': ({ request, parameters }) => {
+      const { key: id = '' } = parameters;
+      const owner = this.#keyOwner(request, parameters);
       if (!/^\d+$/.test(id)) throw badRequest('The key id must be an integer.');
       const key = this.key(id);
       const again = key?.revokedAt !== undefined && this.notShown.revokedAgain === 'not-found';
-      if (!key || key.createdAt > (this.#keysAt ?? key.createdAt) || again) throw notFound('There is no such API key.');
+      if (!key || key.owner !== owner || key.createdAt > (this.#keysAt ?? key.createdAt) || again)
+        throw notFound('There is no such API key.');
       this.revokeKey(id);
-      return withId(key.id, { name: key.name, revoked: true, ...this.#lastUse(key) });
+      const { name } = key;
+      const lastUse = this.#lastUse(key);
+      return withId(id, { name, created_at: createdAt(key), created_by: creator.id, ...lastUse, revoked: true });
     },
 
     'list-projects': ({ request }) => {
@@ -184,46 +200,90 @@ export class ControlPlane extends Account {
       return JSON.stringify({ projects: items.map(({ record }) => record), pagination });
     },
 
-    'list-operations': ({ request, parameters: [projectId = ''] }) => {
+    'list-shared-projects': () => '{"projects":[],"pagination":{}}',
+
+    'get-project': ({ parameters: { project = '' } }) => {
+      const record = this.project(project);
+      if (!record) throw notFound('There is no such project.');
+      return JSON.stringify({ project: projectAlone(record) });
+    },
+
+    'list-branches': ({ parameters: { project = '' } }) =>
+      JSON.stringify({ branches: [...this.#branches(project).values()], annotations: {}, pagination: {} }),
+
+    'list-operations': ({ request, parameters: { project = '' } }) => {
       const page = readPageRequest(queryOf(request.target), this.notShown.defaultPageSize, this.notShown);
-      const timeline = this.operationTimeline(projectId);
+      const timeline = this.operationTimeline(project);
       if (!timeline) throw notFound('There is no such project.');
       const { items, pagination } = turnPage(timeline, page, (item) => this.#lists(item), this.notShown);
       const operations = items.map((item) => operationJson(item, this.#operationsAt));
       return `{"operations":[${operations}],"pagination":${JSON.stringify(pagination)}}`;
     },
 
-    'get-operation': ({ parameters: [projectId = '', id = ''] }) => {
+    'get-operation': ({ parameters: { project = '', operation: id = '' } }) => {
       if (!isUuid.test(id)) throw badRequest('The operation id must be a UUID.');
-      if (!this.hasProject(projectId)) throw notFound('There is no such project.');
-      const operation = this.operation(projectId, id.toLowerCase(), this.#operationsAt);
+      if (!this.hasProject(project)) throw notFound('There is no such project.');
+      const operation = this.operation(project, id.toLowerCase(), this.#operationsAt);
       if (!operation || !this.#shows(operation)) throw notFound('There is no such operation.');
       return `{"operation":${operationJson(operation, this.#operationsAt)}}`;
     },
 
-    'create-branch': ({ request, parameters: [projectId = ''] }) => {
-      if (!this.hasProject(projectId)) throw notFound('There is no such project.');
+    'create-branch': ({ request, parameters: { project = '' } }) => {
+      const branches = this.#branches(project);
       const name = readBranchName(request.body);
-      const creation = this.startOperation({ projectId, ...this.newOperations });
+      this.#refuseIfLocked(project);
+      const creation = this.#start({ projectId: project, action: 'create_branch' });
       const id = creation.branchId;
-      const compute = { projectId, branchId: id, action: 'start_compute', ...this.newOperations };
-      const branch = { id, project_id: projectId, name: name ?? id };
-      this.#branches.set(id, branch);
-      return this.#changed(branch, [creation, this.startOperation(compute)]);
+      const [parent_id = ''] = branches.keys();
+      const branch = makeBranch({ id, project_id: project, parent_id, name: name ?? id }, creation.createdMicros);
+      branches.set(id, branch);
+      const compute = this.#start({ projectId: project, branchId: id, action: 'start_compute' });
+      return this.#changed(branch, [creation, compute]);
     },
 
-    'delete-branch': ({ parameters: [projectId = '', id = ''] }) => {
-      const branch = this.#branches.get(id);
-      if (branch?.project_id !== projectId) throw notFound('There is no such branch.');
-      this.#branches.delete(id);
-      const deletion = { projectId, branchId: id, action: 'delete_timeline', ...this.newOperations };
-      return this.#changed(branch, [this.startOperation(deletion)]);
+    'delete-branch': ({ parameters: { project = '', branch: id = '' } }) => {
+      const branches = this.#branches(project);
+      const branch = branches.get(id);
+      if (!branch) return '';
+      if (branch.default) throw new Refusal(422, 'UNPROCESSABLE', 'The default branch cannot be deleted.');
+      this.#refuseIfLocked(project);
+      branches.delete(id);
+      return this.#changed(branch, [this.#start({ projectId: project, branchId: id, action: 'delete_timeline' })]);
     },
   };
 
+  /** Whose keys the request is about. A key of the organization has no person, so `/api_keys` is a 404 for it. */
+  #keyOwner({ headers }: PlaneRequest, { organization }: PathParameters): KeyOwner {
+    const isKnown =
+      organization === undefined ? this.keyOf(headers)?.owner === 'person' : organization === this.organizationId;
+    if (!isKnown) throw notFound('There is no such organization, or the key is not that of a person.');
+    return organization === undefined ? 'person' : 'organization';
+  }
+
+  #branches(projectId: string): Map<string, Branch> {
+    const branches = this.branchesOf(projectId);
+    if (!branches) throw notFound('There is no such project.');
+    return branches;
+  }
+
+  #refuseIfLocked(projectId: string): void {
+    if (!this.hasUnfinished(projectId)) return;
+    throw new Refusal(
+      423,
+      'LOCKED',
+      'An operation of the project is unfinished. Repeat the request when it has ended.',
+    );
+  }
+
+  #start(plan: OperationPlan & { readonly projectId: string; readonly action: string }): Operation {
+    const index = this.#nextOperations.findIndex(({ action = plan.action }) => action === plan.action);
+    const [next] = index < 0 ? [] : this.#nextOperations.splice(index, 1);
+    return this.startOperation({ ...this.newOperations, ...next, ...plan });
+  }
+
   #changed(branch: Branch, started: readonly Operation[]): string {
     const operations = started.map((operation) => operationJson(operation, this.clock.now()));
-    return `{"branch":${JSON.stringify(branch)},"operations":[${operations}]}`;
+    return `{"branch":${JSON.stringify(branch)},"endpoints":[],"connection_uris":[],"operations":[${operations}]}`;
   }
 
   get #operationsAt(): number {
@@ -255,16 +315,20 @@ export class ControlPlane extends Account {
   }
 
   #keyItem(key: ApiKey): string {
-    const created_at = formatTimestamp(key.createdAt * 1000);
-    return withId(key.id, { name: key.name, created_at, ...this.#lastUse(key) });
+    const { id, name } = key;
+    return withId(id, { name, created_at: createdAt(key), created_by: creator, ...this.#lastUse(key) });
   }
 
   #lastUse({ lastUsedAt, lastUsedFrom }: ApiKey): Readonly<Record<string, unknown>> {
     if (lastUsedAt !== undefined) {
       return { last_used_at: formatTimestamp(lastUsedAt * 1000), last_used_from_addr: lastUsedFrom };
     }
-    return this.notShown.neverUsed === 'null' ? { last_used_at: null, last_used_from_addr: null } : {};
+    return this.notShown.neverUsed === 'null' ? { last_used_at: null, last_used_from_addr: '' } : {};
   }
+}
+
+function createdAt(key: ApiKey): string {
+  return formatTimestamp(key.createdAt * 1000);
 }
 
 const isUuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;

@@ -20,12 +20,15 @@ interface Body {
   readonly operation?: { readonly action: string; readonly status: string };
   readonly operations?: readonly unknown[];
   readonly projects?: readonly unknown[];
+  readonly branches?: readonly unknown[];
+  readonly project?: { readonly id: string };
   readonly revoked?: boolean;
   readonly key?: string;
   readonly created_at?: string;
   readonly id?: number;
   readonly status?: string;
   readonly faults?: readonly string[];
+  readonly next_operation?: Readonly<Record<string, string>>;
 }
 
 function counted({ length }: readonly unknown[], noun: string): string {
@@ -36,12 +39,15 @@ function gist(text: string): string {
   const body = parse(text);
   if (body === undefined) return 'not JSON';
   if (Array.isArray(body)) return counted(body, 'key');
-  const { message, operation, operations, projects, revoked, id, status, faults } = body;
+  const { message, operation, operations, projects, branches, project, revoked, id, status, faults } = body;
   if (message !== undefined) return message;
   if (operation) return `${operation.action} is ${operation.status}`;
   if (operations) return counted(operations, 'operation');
   if (projects) return counted(projects, 'project');
+  if (branches) return `${branches.length} branch${branches.length === 1 ? '' : 'es'}`;
+  if (project) return `project ${project.id}`;
   if (faults) return `faults: ${faults.join(' ') || 'none'}`;
+  if (body.next_operation) return `next operation: ${Object.values(body.next_operation).join(' ')}`;
   if (revoked) return `revoked key ${id}`;
   return (body.key ?? body.created_at) ? `created key ${id}` : `run ${id} is ${status}`;
 }

@@ -1,34 +1,35 @@
-export const endpoints = [
-  'create-key',
-  'list-keys',
-  'revoke-key',
-  'list-projects',
-  'list-operations',
-  'get-operation',
-  'create-branch',
-  'delete-branch',
-] as const;
-
-export type Endpoint = (typeof endpoints)[number];
-
 export const basePath = '/v2';
 
-/** `*` stands for a parameter. */
-const paths: readonly { readonly segments: readonly string[]; readonly methods: Readonly<Record<string, Endpoint>> }[] =
-  [
-    { segments: ['api_keys'], methods: { GET: 'list-keys', POST: 'create-key' } },
-    { segments: ['api_keys', '*'], methods: { DELETE: 'revoke-key' } },
-    { segments: ['projects'], methods: { GET: 'list-projects' } },
-    { segments: ['projects', '*', 'branches'], methods: { POST: 'create-branch' } },
-    { segments: ['projects', '*', 'branches', '*'], methods: { DELETE: 'delete-branch' } },
-    { segments: ['projects', '*', 'operations'], methods: { GET: 'list-operations' } },
-    { segments: ['projects', '*', 'operations', '*'], methods: { GET: 'get-operation' } },
-  ];
+/** A segment that begins with `:` is a parameter. A fixed segment comes before a parameter in the same place. */
+const table = [
+  ['/api_keys', { GET: 'list-keys', POST: 'create-key' }],
+  ['/api_keys/:key', { DELETE: 'revoke-key' }],
+  ['/organizations/:organization/api_keys', { GET: 'list-keys', POST: 'create-key' }],
+  ['/organizations/:organization/api_keys/:key', { DELETE: 'revoke-key' }],
+  ['/projects', { GET: 'list-projects' }],
+  ['/projects/shared', { GET: 'list-shared-projects' }],
+  ['/projects/:project', { GET: 'get-project' }],
+  ['/projects/:project/branches', { GET: 'list-branches', POST: 'create-branch' }],
+  ['/projects/:project/branches/:branch', { DELETE: 'delete-branch' }],
+  ['/projects/:project/operations', { GET: 'list-operations' }],
+  ['/projects/:project/operations/:operation', { GET: 'get-operation' }],
+] as const;
+
+type Values<T> = T extends unknown ? T[keyof T] : never;
+export type Endpoint = Values<(typeof table)[number][1]>;
+export type PathParameters = Readonly<Record<string, string>>;
+
+const routes = table.map(([path, methods]) => ({
+  segments: path.slice(1).split('/'),
+  methods: new Map<string, Endpoint>(Object.entries(methods)),
+}));
+
+export const endpoints: readonly Endpoint[] = [...new Set(routes.flatMap(({ methods }) => [...methods.values()]))];
 
 const basePathSlash = `${basePath}/`;
 
 export type Route =
-  | { readonly kind: 'endpoint'; readonly endpoint: Endpoint; readonly parameters: readonly string[] }
+  | { readonly kind: 'endpoint'; readonly endpoint: Endpoint; readonly parameters: PathParameters }
   | { readonly kind: 'wrong-method'; readonly allowed: readonly string[] }
   | { readonly kind: 'unknown-path' };
 
@@ -38,11 +39,11 @@ export function findRoute(method: string, target: string): Route {
   const path = pathOf(target);
   if (!path.startsWith(basePathSlash)) return unknownPath;
   const segments = path.slice(basePathSlash.length).split('/');
-  for (const { segments: pattern, methods } of paths) {
+  for (const { segments: pattern, methods } of routes) {
     const parameters = matchSegments(pattern, segments);
     if (parameters === undefined) continue;
-    const endpoint = Object.hasOwn(methods, method) ? methods[method] : undefined;
-    if (endpoint === undefined) return { kind: 'wrong-method', allowed: Object.keys(methods) };
+    const endpoint = methods.get(method);
+    if (endpoint === undefined) return { kind: 'wrong-method', allowed: [...methods.keys()] };
     return { kind: 'endpoint', endpoint, parameters };
   }
   return unknownPath;
@@ -54,13 +55,13 @@ export function endpointOf(method: string, target: string): Endpoint | 'other' {
   return route.kind === 'endpoint' ? route.endpoint : 'other';
 }
 
-function matchSegments(pattern: readonly string[], segments: readonly string[]): string[] | undefined {
+function matchSegments(pattern: readonly string[], segments: readonly string[]): PathParameters | undefined {
   if (pattern.length !== segments.length) return undefined;
-  const parameters: string[] = [];
-  for (let index = 0; index < segments.length; index++) {
+  const parameters: Record<string, string> = {};
+  for (const [index, expected] of pattern.entries()) {
     const segment = segments[index] ?? '';
-    if (pattern[index] === '*' && segment !== '') parameters.push(segment);
-    else if (pattern[index] !== segment) return undefined;
+    if (expected.startsWith(':') && segment !== '') parameters[expected.slice(1)] = segment;
+    else if (expected !== segment) return undefined;
   }
   return parameters;
 }

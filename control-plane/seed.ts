@@ -14,6 +14,7 @@ const actions = {
   create_branch: false,
   create_timeline: false,
   delete_tenant: false,
+  delete_timeline: false,
   start_compute: true,
   suspend_compute: true,
 } as const;
@@ -40,7 +41,13 @@ export interface ProjectRecord extends Readonly<Record<string, unknown>> {
   readonly id: string;
 }
 
-export function inventProject(random: Random, id: string, createdMicros: Micros): ProjectRecord {
+/** A project as lists show it: the service leaves out `locked`. */
+export function inventProject(
+  random: Random,
+  id: string,
+  organizationId: string,
+  createdMicros: Micros,
+): ProjectRecord {
   const region = pick(random, regions);
   const createdAt = formatTimestamp(createdMicros);
   return {
@@ -48,12 +55,18 @@ export function inventProject(random: Random, id: string, createdMicros: Micros)
     name: pick(random, things),
     platform_id: 'cloud',
     region_id: `cloud-${region}`,
-    provisioner: 'pod',
+    provisioner: 'k8s-pod',
     pg_version: 14 + integerBelow(random, 4),
-    locked: false,
     cpu_used_sec: integerBelow(random, 1e6),
+    active_time: 0,
     proxy_host: `${region}.db.example`,
-    branch_logical_size_limit: 204800,
+    branch_logical_size_limit: 512,
+    branch_logical_size_limit_bytes: 512 * 2 ** 20,
+    store_passwords: true,
+    creation_source: 'console',
+    owner_id: organizationId,
+    org_id: organizationId,
+    compute_last_active_at: createdAt,
     created_at: createdAt,
     updated_at: createdAt,
   };

@@ -162,7 +162,7 @@ test('docs/control-plane.md lists the endpoints that the control plane serves', 
   const [, table = ''] = /^## Endpoints\n(.*?)^## /ms.exec(page) ?? [];
   const rows = table.replaceAll('…', '/projects/PROJECT').matchAll(/`(GET|POST|DELETE) ([^`]+)`/g);
   const listed = [...rows].map(([, method = '', path = '']) => endpointOf(method, `/v2${path}`));
-  expect(listed.sort()).toEqual([...endpoints].sort());
+  expect([...new Set(listed)].sort()).toEqual([...endpoints].sort());
 });
 
 describe.concurrent('the control-plane command', () => {
@@ -178,21 +178,41 @@ describe.concurrent('the control-plane command', () => {
   });
 
   it('creates a branch with the given name and two operations that end as the options say, and deletes it once', async () => {
-    const project = `/projects/${shared.project_ids[0]}`;
-    const create = (body: string, path = project) =>
-      send(`${shared.base_url}${path}/branches`, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body });
+    const service = await plane('--operation-seconds 0 --operation-outcome failed');
+    const [projectId] = service.project_ids;
+    const branches = `/projects/${projectId}/branches`;
+    const create = (body: string, path = branches) =>
+      send(service.base_url + path, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body });
     const { branch, operations } = (await create('{"branch":{"name":"preview-7"}}')).body;
-    expect(branch).toMatchObject({ name: 'preview-7', project_id: shared.project_ids[0] });
-    const fields = { project_id: shared.project_ids[0], branch_id: branch.id, status: 'failed', failures_count: 1 };
+    expect(branch).toMatchObject({ name: 'preview-7', project_id: projectId });
+    const fields = { project_id: projectId, branch_id: branch.id, status: 'failed', failures_count: 1 };
     expect(operations).toMatchObject(['create_branch', 'start_compute'].map((action) => ({ action, ...fields })));
-    await shared.command.printed(`POST /v2${project}/branches 200: key 1, 2 operations\n`);
-    const { body } = await ask(shared, `${project}/branches/${branch.id}`, 'DELETE');
+    await service.command.printed(`POST /v2${branches} 201: key 1, 2 operations\n`);
+    const [main, ...created] = (await ask(service, branches)).body.branches;
+    expect([main.default, created]).toEqual([true, [branch]]);
+    const { body } = await ask(service, `${branches}/${branch.id}`, 'DELETE');
     expect(body).toMatchObject({ branch, operations: [{ action: 'delete_timeline', branch_id: branch.id }] });
-    expect((await ask(shared, `${project}/branches/${branch.id}`, 'DELETE')).status).toBe(404);
-    expect((await create('', '/projects/none')).status).toBe(404);
+    expect((await ask(service, `${branches}/${branch.id}`, 'DELETE')).status).toBe(204);
+    expect((await ask(service, `${branches}/${main.id}`, 'DELETE')).status).toBe(422);
+    expect((await create('', '/projects/none/branches')).status).toBe(404);
     expect((await create('')).body.operations).toHaveLength(2);
     const message = 'The field branch.name must be a name.';
     expect(await create('{"branch":{"name":""}}')).toMatchObject({ status: 400, body: { message } });
+  });
+
+  it('refuses a change of a project with status 423 until all its operations have ended', async () => {
+    const service = await plane('--operation-seconds 0');
+    const branches = `/projects/${service.project_ids[0]}/branches`;
+    await control(service, '/next-operation', { action: 'start_compute', seconds: '600' });
+    await control(service, '/next-operation', { outcome: 'failed' });
+    const { branch, operations } = (await ask(service, branches, 'POST')).body;
+    expect(operations).toMatchObject([{ status: 'failed' }, { status: 'scheduling' }]);
+    const statusOf = async (path: string, method: string) => (await ask(service, path, method)).status;
+    expect(await statusOf(branches, 'POST')).toBe(423);
+    expect(await statusOf(`${branches}/${branch.id}`, 'DELETE')).toBe(423);
+    expect(await statusOf(`/projects/${service.project_ids[1]}/branches`, 'POST')).toBe(201);
+    await control(service, `/projects/${service.project_ids[0]}/operations/${operations[1].id}`);
+    expect(await statusOf(`${branches}/${branch.id}`, 'DELETE')).toBe(200);
   });
 
   it('hides the first account from the key of another account', async () => {
@@ -208,7 +228,7 @@ describe.concurrent('the control-plane command', () => {
   it('starts an operation with each documented action, and ends an operation only once', async () => {
     const [, actions = ''] = /- `action`: (.*?)\.\n/s.exec(page) ?? [];
     const words = actions.match(/(?<=`)\w+(?=`)/g) ?? [];
-    expect(words).toHaveLength(8);
+    expect(words).toHaveLength(9);
     const path = `/projects/${shared.project_ids[0]}/operations`;
     for (const [index, action] of words.entries()) {
       const outcome = index % 2 === 0 ? 'finished' : 'failed';
@@ -275,7 +295,7 @@ describe.concurrent('the control-plane command rejects', () => {
     ['--tls-key key.pem', '--tls-key and --tls-cert need each other.'],
     ['--tls-key none.pem --tls-cert none.pem', "--tls-key: ENOENT: no such file or directory, open 'none.pem'"],
     ['--tls-key package.json --tls-cert package.json', /^--tls-key and --tls-cert: .*PEM/],
-    ['--fault keys:1:503', new RegExp(`^${noRule('keys:1:503')}'keys' is none of create-key, .* and any\\.$`)],
+    ['--fault keys:1:503', new RegExp(`^${noRule('keys:1:503')}'keys' is none of list-keys, .* and any\\.$`)],
     ['--fault any:0:503', `${noRule('any:0:503')}'0' is not of the form 3, 3+, 2-4, * or 10%.`],
     ['--fault any:1:hung', new RegExp(`^${noRule('any:1:hung')}'hung' is neither a status nor one of hang, `)],
   ])('%s, and says why', (options, message) => {
@@ -362,6 +382,7 @@ function examplesOf(section: string): { command: string; output: string }[] {
 function shape(output: string): string {
   return output
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+    .replaceAll(/(?<="total_duration_ms":)\d+/g, '<duration>')
     .replaceAll(/ *\b\d+(?:\.\d+)?(?:ms|s)\b/g, ' <duration>')
     .replaceAll(/-[a-z0-9]{10}-[a-z0-9]{12}\)/g, '-<random>)');
 }

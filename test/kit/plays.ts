@@ -47,7 +47,7 @@ export async function seenOf(stage: Stage, play: Play): Promise<object> {
       .replaceAll(/[^"\s]*[\\/]temp[\\/]+ctl-[\w-]+\.json/g, 'RESULT_FILE')
       .replaceAll(/ *\b\d+(\.\d+)?( ?m?s)\b/g, ' DURATION')
       .replaceAll(/\b\d{13}\b/g, 'TIME')
-      .replaceAll(/(?<="duration-ms":")\d+/g, 'NUMBER')
+      .replaceAll(/(?<="duration-ms":"|total_duration_ms\\":)\d+/g, 'NUMBER')
       .replaceAll(/127\.0\.0\.1|192\.0\.2\.1/g, 'ADDRESS'),
   );
 }
