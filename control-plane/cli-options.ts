@@ -18,6 +18,8 @@ addresses and the key; each request is a line on stderr.
   --page-size N              most operations in one response (100)
   --operation-seconds N      how long an operation takes (5)
   --operation-outcome WORD   how an operation ends: ${outcomes.join(' or ')} (finished)
+  --rate N                   requests a second; more get a 429 (no limit)
+  --burst N                  requests at once after a pause, with --rate (40)
   --fault RULE               a fault from the start; can be repeated
   --seed N                   the same seed gives the same data and the same chances (1)
   --help
@@ -39,6 +41,8 @@ export function parseCliOptions(argv: readonly string[]): ServedControlPlaneOpti
       'page-size': { type: 'string', default: '100' },
       'operation-seconds': { type: 'string', default: '5' },
       'operation-outcome': { type: 'string', default: 'finished' },
+      rate: { type: 'string' },
+      burst: { type: 'string' },
       fault: { type: 'string', multiple: true, default: [] },
       seed: { type: 'string', default: '1' },
       help: { type: 'boolean', default: false },
@@ -54,13 +58,26 @@ export function parseCliOptions(argv: readonly string[]): ServedControlPlaneOpti
     projects: wholeNumber('--projects', values.projects, 0, 100_000),
     operations: wholeNumber('--operations', values.operations, 0, 100_000),
     seed: wholeNumber('--seed', values.seed, 0, 2 ** 32 - 1),
-    notShown: { defaultPageSize: pageSize, maximumPageSize: pageSize, overMaximum: 'clamp' },
+    notShown: {
+      defaultPageSize: pageSize,
+      projectsPageSize: 10,
+      maximumPageSize: pageSize,
+      overMaximum: 'clamp',
+    },
+    ...readLimit(values.rate, values.burst),
     newOperations: {
       lengthMs: parseNumber('--operation-seconds', values['operation-seconds']) * 1000,
       outcome: oneOf('--operation-outcome', outcomes, values['operation-outcome']),
     },
     faults: values.fault.map((rule) => explained('--fault', () => parseFault(rule))),
   };
+}
+
+function readLimit(rate: string | undefined, burst: string | undefined): Pick<ServedControlPlaneOptions, 'limit'> {
+  if (rate === undefined && burst !== undefined) throw new Error('--burst needs --rate.');
+  if (rate === undefined) return {};
+  const perSecond = parseNumber('--rate', rate);
+  return { limit: { perSecond, bucket: wholeNumber('--burst', burst ?? '40', 1, 10_000) } };
 }
 
 function wholeNumber(option: string, text: string, least: number, most: number): number {

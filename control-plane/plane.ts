@@ -211,6 +211,12 @@ export class ControlPlane extends Account {
     'list-branches': ({ parameters: { project = '' } }) =>
       JSON.stringify({ branches: [...this.#branches(project).values()], annotations: {}, pagination: {} }),
 
+    'get-branch': ({ parameters: { project = '', branch: id = '' } }) => {
+      const branch = this.#branches(project).get(id);
+      if (!branch) throw notFound('There is no such branch.');
+      return JSON.stringify({ branch });
+    },
+
     'list-operations': ({ request, parameters: { project = '' } }) => {
       const page = readPageRequest(queryOf(request.target), this.notShown.defaultPageSize, this.notShown);
       const timeline = this.operationTimeline(project);

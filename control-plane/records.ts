@@ -32,9 +32,11 @@ export function makeBranch(
   createdMicros: Micros,
 ) {
   const createdAt = formatTimestamp(createdMicros);
+  const isDefault = own.parent_id === undefined;
   return {
     ...own,
-    default: own.parent_id === undefined,
+    default: isDefault,
+    primary: isDefault,
     protected: false,
     current_state: 'ready',
     state_changed_at: createdAt,

@@ -21,6 +21,7 @@ interface Body {
   readonly operations?: readonly unknown[];
   readonly projects?: readonly unknown[];
   readonly branches?: readonly unknown[];
+  readonly branch?: { readonly id: string };
   readonly project?: { readonly id: string };
   readonly revoked?: boolean;
   readonly key?: string;
@@ -39,12 +40,13 @@ function gist(text: string): string {
   const body = parse(text);
   if (body === undefined) return 'not JSON';
   if (Array.isArray(body)) return counted(body, 'key');
-  const { message, operation, operations, projects, branches, project, revoked, id, status, faults } = body;
+  const { message, operation, operations, projects, branches, branch, project, revoked, id, status, faults } = body;
   if (message !== undefined) return message;
   if (operation) return `${operation.action} is ${operation.status}`;
   if (operations) return counted(operations, 'operation');
   if (projects) return counted(projects, 'project');
   if (branches) return `${branches.length} branch${branches.length === 1 ? '' : 'es'}`;
+  if (branch) return `branch ${branch.id}`;
   if (project) return `project ${project.id}`;
   if (faults) return `faults: ${faults.join(' ') || 'none'}`;
   if (body.next_operation) return `next operation: ${Object.values(body.next_operation).join(' ')}`;

@@ -10,7 +10,7 @@ const table = [
   ['/projects/shared', { GET: 'list-shared-projects' }],
   ['/projects/:project', { GET: 'get-project' }],
   ['/projects/:project/branches', { GET: 'list-branches', POST: 'create-branch' }],
-  ['/projects/:project/branches/:branch', { DELETE: 'delete-branch' }],
+  ['/projects/:project/branches/:branch', { GET: 'get-branch', DELETE: 'delete-branch' }],
   ['/projects/:project/operations', { GET: 'list-operations' }],
   ['/projects/:project/operations/:operation', { GET: 'get-operation' }],
 ] as const;

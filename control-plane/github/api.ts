@@ -19,6 +19,8 @@ export interface ApiOptions {
   readonly clock: Clock;
 }
 
+/** This token may not read runs, as one without `actions: read`. */
+const powerlessToken = 'no-permission';
 const runPath = /^\/(?:repos\/(?<name>[^/]+\/[^/]+)|repositories\/(?<repositoryId>\d+))\/actions\/runs\/(?<runId>\d+)$/;
 
 /** What GitHub responds to a request. Its repository is private. */
@@ -48,6 +50,7 @@ export class GitHubApi {
     const [, token] = /^(?:token|bearer) +(\S+)$/i.exec(authorization ?? '') ?? [];
     const isValid = token !== undefined && token === (this.#options.token ?? token);
     if (authorization !== undefined && !isValid) return problem(401, 'Bad credentials');
+    if (token === powerlessToken) return noPermission;
     const run = this.#find(target);
     // A client that may not read the repository does not learn that it exists.
     if (run === undefined || method !== 'GET' || !isValid) return problem(404, 'Not Found');
@@ -70,7 +73,7 @@ export class GitHubApi {
   toFault(fault: Fault, { target, headers: { host = '' } }: PlaneRequest): PlaneFault {
     switch (fault.kind) {
       case 'no-permission':
-        return replacing(problem(403, 'Resource not accessible by integration'));
+        return replacing(noPermission);
       case 'rate-limit': {
         const reset = Math.floor(this.clock.now() / 1_000) + 3_600;
         const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) };
@@ -99,6 +102,8 @@ export class GitHubApi {
     };
   }
 }
+
+const noPermission = problem(403, 'Resource not accessible by integration');
 
 function replacing(answer: PlaneAnswer): PlaneFault {
   return { kind: 'status', ...answer };

@@ -268,6 +268,16 @@ describe.concurrent('the control-plane command', () => {
     await control(shared, '/runs/7', { status: 'completed', attempt: '2' });
     expect((await get('7')).body).toMatchObject({ id: 7, status: 'completed', run_attempt: 2 });
     expect((await get('7', '')).status).toBe(401);
+    expect(await get('7', 'token no-permission')).toMatchObject({
+      status: 403,
+      body: { message: 'Resource not accessible by integration' },
+    });
+  });
+
+  it('answers 429 to requests beyond its rate', async () => {
+    const service = await plane('--rate 0.001 --burst 2');
+    const status = async () => (await ask(service, '/projects')).status;
+    expect([await status(), await status(), await status()]).toEqual([200, 200, 429]);
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)('exits at %s although a request hangs', async (signal) => {
@@ -292,6 +302,8 @@ describe.concurrent('the control-plane command rejects', () => {
     ['--operation-seconds 5m', "--operation-seconds must be a number up to 999999, not '5m'."],
     ['--operation-outcome green', "--operation-outcome must be one of finished, failed, not 'green'."],
     ['--api-key short', '--api-key must be 8 or more printable ASCII characters without spaces.'],
+    ['--rate fast', "--rate must be a number up to 999999, not 'fast'."],
+    ['--burst 40', '--burst needs --rate.'],
     ['--tls-key key.pem', '--tls-key and --tls-cert need each other.'],
     ['--tls-key none.pem --tls-cert none.pem', "--tls-key: ENOENT: no such file or directory, open 'none.pem'"],
     ['--tls-key package.json --tls-cert package.json', /^--tls-key and --tls-cert: .*PEM/],
