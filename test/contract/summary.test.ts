@@ -96,7 +96,9 @@ test('the summary of a wait shows 50 of 300 operations, the failed ones first', 
 });
 
 test('the summary of a wait shows records that have only an id and a status', async (context) => {
-  const names = 'project_id branch_id endpoint_id action failures_count created_at updated_at'.split(' ');
+  const names = 'project_id branch_id endpoint_id action failures_count created_at updated_at total_duration_ms'.split(
+    ' ',
+  );
   const fields = Object.fromEntries(names.map((name) => [name, undefined]));
   const outcomes = ['finished', 'failed'];
   const plans = outcomes.map((outcome) => ({ ...ended, outcome, fields }));
