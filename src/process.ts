@@ -1,7 +1,6 @@
 import type { Environment } from './action/inputs/input-reader.js';
 import { Secrets } from './action/secrets.js';
 import { type Toolkit, toolkit } from './action/toolkit.js';
-import type { NameLookup } from './http/connect.js';
 import type { Exchange } from './http/exchange.js';
 import { httpExchange } from './http/http-exchange.js';
 import { proxyPasswords } from './http/proxy.js';
@@ -33,7 +32,7 @@ export interface Work {
   onSignal?(cancellation: Cancellation): void;
 }
 
-export function runAsProcess(work: Work, names?: NameLookup): void {
+export function runAsProcess(work: Work): void {
   // The process fails unless a result was confirmed, so a crash or an empty event loop is never treated as success.
   process.exitCode = 1;
 
@@ -47,12 +46,11 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
 
   let reported = false;
   let forcedExit: NodeJS.Timeout | undefined;
-  const { exchange, close } = httpExchange(names);
   const world: World = {
     toolkit,
     secrets,
     environment: process.env,
-    exchange,
+    exchange: httpExchange(),
     clock: systemClock,
     random: Math.random,
     isReported: () => reported,
@@ -91,7 +89,6 @@ export function runAsProcess(work: Work, names?: NameLookup): void {
     // No other code sets exit code 0.
     if (succeeded) process.exitCode = 0;
     process.off('beforeExit', emptyLoop);
-    close();
     // The callback of an empty write runs once all log lines have been written.
     forcedExit = setTimeout(() => process.stdout.write('', forceExit), 200).unref();
   }

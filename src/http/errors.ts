@@ -1,7 +1,7 @@
 import { sanitizeLine } from '../text/sanitize-line.js';
 import { formatDuration } from '../time/duration.js';
 
-/** A failed request to the control API or to GitHub. The message is for users and contains no secret. */
+/** A failed request to the control API or to GitHub. The message is for users. */
 export class RequestError extends Error {
   /** HTTP status. Undefined if no complete response arrived. */
   readonly status: number | undefined;
@@ -24,7 +24,7 @@ export class RequestError extends Error {
     return this.status === 423 || this.status === 425 || this.status === 429;
   }
 
-  /** True if the service itself sent the status. False for an HTML page, because a proxy may have sent it. */
+  /** True if the service itself sent the status. */
   isServiceStatus(status: number): boolean {
     return this.status === status && !this.isPage;
   }
@@ -61,58 +61,25 @@ export class RetryAfterExceedsDeadline extends RequestError {
 /** An error that is no bug of the action. The report adds no advice, because the message already gives it. */
 export class UserError extends Error {}
 
-type SystemError = NodeJS.ErrnoException & { readonly hostname?: string; readonly address?: string };
-
-/** `peer`: host and port of the target. `neverSent`: true if the caller knows that the request was not sent. */
-export function toTransportError(error: unknown, peer: string, neverSent = false): TransportError {
-  // An AggregateError has one error for each address of the host.
-  const all: readonly SystemError[] = error instanceof AggregateError ? error.errors : [error];
-  const { message = '', code = '', hostname = '' } = all.at(-1) ?? {};
-  const reason =
-    reasons[code]?.replace('HOST', () => sanitizeLine(hostname, 100)).replace('PEER', () => peer) ??
-    (code.startsWith('HPE_') ? 'The response is not HTTP' : undefined);
-  const codes = all.length > 1 ? all.map((each) => `${each.code} at ${each.address}`).join(', ') : code;
-  const text = reason === undefined ? sanitizeLine(message) || code || 'Unknown network error' : `${reason} (${codes})`;
-  return new TransportError(text, {
-    cause: error,
-    mayHaveTakenEffect: !(neverSent || all.every(isBeforeRequest)),
-  });
+/** The request was never sent. `peer`: the host and port to connect to. */
+export function connectionFailed(error: NodeJS.ErrnoException, peer: string): TransportError {
+  const message = `Could not connect to ${peer}: ${socketErrorText(error)}`;
+  return new TransportError(message, { cause: error, mayHaveTakenEffect: false });
 }
 
-/** `status`: the status of the response to CONNECT. After a 200, the proxy must send no bytes of its own. */
-export function tunnelError(status: number | undefined): TransportError {
-  const unsent = { mayHaveTakenEffect: false };
-  if (status === 407)
-    return new TransportError('The proxy requires a login (status 407)', { ...unsent, transient: false, status });
-  if (status !== 200) return new TransportError(`The proxy rejected the tunnel with status ${status}`, unsent);
-  return new TransportError('The proxy accepted the tunnel, but then sent a response of its own', unsent);
+export function connectionLost(error: NodeJS.ErrnoException, peer: string): TransportError {
+  return new TransportError(`The connection to ${peer} failed: ${socketErrorText(error)}`, { cause: error });
+}
+
+/** Node's message and code. A user needs more than that for a certificate, and less for OpenSSL's text about EPROTO. */
+function socketErrorText(error: NodeJS.ErrnoException): string {
+  // An AggregateError has no message, and one error for each address of the host.
+  const { message, code = '' } = error instanceof AggregateError ? error.errors.at(-1) : error;
+  if (/EPROTO|SSL/.test(code)) return `no TLS (${code}). Does the port serve plain http?`;
+  const text = sanitizeLine(message.includes(code) ? message : `${message} (${code})`);
+  return /SELF_SIGNED|UNABLE_TO/.test(code) ? `${text}. Is NODE_EXTRA_CA_CERTS set?` : text;
 }
 
 export function hostAndPort({ hostname, port, protocol }: URL): string {
   return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
 }
-
-/** True if the name lookup, the connection or the TLS handshake failed. Node sends the request only after these steps. */
-function isBeforeRequest({ syscall = '', code = '' }: SystemError): boolean {
-  return ['connect', 'getaddrinfo'].includes(syscall) || /CERT|SIGNATURE/.test(code);
-}
-
-const reasons: Record<string, string> = {
-  ECONNREFUSED: 'Connection refused by PEER',
-  ECONNRESET: 'Connection reset by PEER',
-  ENOTFOUND: 'The host name HOST was not found',
-  EAI_AGAIN: 'Could not look up the host name HOST',
-  ETIMEDOUT: 'The connection to PEER timed out',
-  EHOSTUNREACH: 'PEER is unreachable',
-  ENETUNREACH: 'The network of PEER is unreachable',
-  EPIPE: 'Connection closed by PEER',
-  ECANCELED: 'The connection to PEER was closed',
-  ECONNABORTED: 'The connection to PEER was aborted',
-  EPROTO: 'The response is not TLS: does the port serve plain http?',
-  CERT_HAS_EXPIRED: 'The certificate of the service has expired',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate of the service is self-signed: is NODE_EXTRA_CA_CERTS set?',
-  SELF_SIGNED_CERT_IN_CHAIN: 'The certificate chain ends in an untrusted authority: is NODE_EXTRA_CA_CERTS set?',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'The certificate is from an unknown authority: is NODE_EXTRA_CA_CERTS set?',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'The certificate is from an unknown authority: is NODE_EXTRA_CA_CERTS set?',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate of the service is for another host name',
-};

@@ -13,8 +13,6 @@ export interface HttpRequest {
   readonly body?: string;
   /** Maximum size of the response body. A larger body is never parsed, because no deadline can interrupt a parser. */
   readonly maxBytes: number;
-  /** True for a request that repeats a lost one: the kept connections may be broken too. */
-  readonly onNewConnection?: boolean;
 }
 
 export type HttpHeaders = Readonly<Record<string, string | undefined>>;

@@ -1,9 +1,9 @@
-import type { Agent, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { HttpClient } from '@actions/http-client';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
 import { longestTimer } from '../time/clock.js';
-import { agentFor, type ConnectOptions, lookupInProcess } from './connect.js';
-import { hostAndPort, TransportError, toTransportError } from './errors.js';
+import { type ConnectOptions, isUnsent, keepAliveAgent } from './connect.js';
+import { connectionFailed, connectionLost, hostAndPort, TransportError } from './errors.js';
 import { type Exchange, type HttpRequest, type HttpResponse, userAgent } from './exchange.js';
 import { proxyProblem } from './proxy.js';
 
@@ -11,39 +11,38 @@ import { proxyProblem } from './proxy.js';
 const closedConnectionCodes = ['ECONNRESET', 'EPIPE', 'ECANCELED', 'ECONNABORTED'];
 
 /** Sends requests over sockets. Proxies and certificate authorities come from environment variables. */
-export function httpExchange(names = lookupInProcess): { exchange: Exchange; close(): void } {
-  const keptAgents = { http: agentFor('http:', names, true), https: agentFor('https:', names, true) };
+export function httpExchange(): Exchange {
+  const newAgents = () => ({ http: keepAliveAgent('http:'), https: keepAliveAgent('https:') });
+  let agents = newAgents();
 
-  return {
-    async exchange(request, onCancel) {
-      const { url, method } = request;
-      const controller = new AbortController();
-      onCancel(() => controller.abort());
-      const { signal } = controller;
-      const problem = proxyProblem(url);
-      if (problem !== undefined) throw new TransportError(problem, { transient: false, mayHaveTakenEffect: false });
-      const proxy = getProxyUrl(url);
-      const sendWith = (agent: Agent) => send(request, { agent, signal, connectSignal: signal, proxy });
-      const sendOnNewConnection = () => sendWith(agentFor(url.protocol, names, false));
-      try {
-        if (request.onNewConnection) return await sendOnNewConnection();
-        const agent = url.protocol === 'https:' ? keptAgents.https : keptAgents.http;
-        // A lost POST or DELETE may have taken effect, so the caller decides what follows.
-        const mayBeSentTwice = method === 'GET' && Object.keys(agent.freeSockets).length > 0;
-        return await sendWith(agent).catch(async (error: NodeJS.ErrnoException) => {
-          if (!mayBeSentTwice || !closedConnectionCodes.includes(error.code ?? '')) throw error;
-          // The service has just closed the kept connection.
-          return await sendOnNewConnection();
-        });
-      } catch (error) {
-        const through = proxy === undefined ? '' : ` through the proxy ${hostAndPort(proxy)}`;
-        throw error instanceof TransportError ? error : toTransportError(error, `${hostAndPort(url)}${through}`);
-      }
-    },
-    close() {
-      for (const agent of Object.values(keptAgents)) agent.destroy();
-      names.close();
-    },
+  return async (request, onCancel) => {
+    const { url, method } = request;
+    const problem = proxyProblem(url);
+    if (problem !== undefined) throw new TransportError(problem, { transient: false, mayHaveTakenEffect: false });
+    const proxy = getProxyUrl(url);
+    const controller = new AbortController();
+    onCancel(() => {
+      controller.abort();
+      // After a request without a response, the other connections may be broken, too.
+      agents = newAgents();
+    });
+    const { signal } = controller;
+    const agent = () => (url.protocol === 'https:' ? agents.https : agents.http);
+    const sendOnce = () => send(request, { agent: agent(), signal, connectSignal: signal, proxy });
+    // A lost POST or DELETE may have taken effect, so the caller decides what follows.
+    const mayBeSentTwice = method === 'GET' && Object.keys(agent().freeSockets).length > 0;
+    try {
+      return await sendOnce().catch(async (error: NodeJS.ErrnoException) => {
+        if (!mayBeSentTwice || !closedConnectionCodes.includes(error.code ?? '')) throw error;
+        // The service has just closed the kept connection.
+        agents = newAgents();
+        return await sendOnce();
+      });
+    } catch (error) {
+      if (!(error instanceof Error) || error instanceof TransportError) throw error;
+      const through = proxy === undefined ? '' : ` through the proxy ${hostAndPort(proxy)}`;
+      throw (isUnsent(error) ? connectionFailed : connectionLost)(error, hostAndPort(url) + through);
+    }
   };
 }
 
@@ -83,8 +82,8 @@ async function readBody(message: IncomingMessage, maxBytes: number): Promise<str
   } catch (cause) {
     throw closed(cause);
   }
-  const problem = `The response is larger than the maximum of ${maxBytes / 2 ** 20} MiB`;
-  if (length > maxBytes) throw new TransportError(problem, { transient: false });
+  const tooLarge = `The response is larger than the maximum of ${maxBytes / 2 ** 20} MiB`;
+  if (length > maxBytes) throw new TransportError(tooLarge, { transient: false });
   if (!message.complete) throw closed();
   // TextDecoder removes a byte order mark, which JSON.parse would reject.
   return new TextDecoder().decode(Buffer.concat(chunks));

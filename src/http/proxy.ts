@@ -5,27 +5,20 @@ import { minSecretLength } from '../text/encodings.js';
 /** Says why the proxy variable for the URL is invalid. http-client would ignore an invalid one and connect directly. */
 export function proxyProblem(url: URL): string | undefined {
   const lowerCase = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
-  const used = [lowerCase, lowerCase.toUpperCase()].find((candidate) => process.env[candidate]);
-  if (used === undefined || checkBypass(url)) return undefined;
-  // On Windows, `process.env` ignores case.
-  const names = Object.keys(process.env);
-  const name = names.includes(used) ? used : names.find((each) => each.toLowerCase() === lowerCase);
-  // The value can contain a password, so no message quotes it.
-  if (!/^https?:\/\//i.test(process.env[used] ?? ''))
-    return `${name} is not a valid URL: it does not begin with http:// or https://. Write it as http://host:port`;
+  const name = [lowerCase, lowerCase.toUpperCase()].find((each) => process.env[each]);
+  if (name === undefined || checkBypass(url)) return undefined;
+  const isUrl = /^https?:\/\//i.test(process.env[name] ?? '');
   try {
-    if (getProxyUrl(url)?.hostname) return undefined;
+    if (isUrl && getProxyUrl(url)?.hostname) return undefined;
   } catch {
     // The error of `getProxyUrl` quotes the value, which can contain a password.
   }
   return `${name} is not a valid URL. Write it as http://host:port or http://user:password@host:port. Percent-encode user and password (write % as %25)`;
 }
 
-export const proxyVariables = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'] as const;
-
 /** All proxy passwords that are long enough to mask, both as written and percent-decoded. */
 export function proxyPasswords(environment: NodeJS.ProcessEnv): string[] {
-  return proxyVariables.flatMap((name) => {
+  return ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].flatMap((name) => {
     // The regular expression also finds the password in an invalid URL, which `new URL()` would reject.
     const userInfo = /^(?:[^:/@]*:\/\/)?(?![^:/@]*:\/\/)(.*)@/.exec(environment[name] ?? '')?.[1] ?? '';
     const password = userInfo.replace(/^[^:]*:?/, '');

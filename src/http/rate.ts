@@ -17,9 +17,6 @@ const hangsAfter = 2_000;
 const usualHold = 1_000;
 /** A hold is longer by up to a quarter, at random, so that clients do not return together. */
 const spread = { share: 0.25, leastMs: 1_000, mostMs: 15_000 };
-/** A limiter that asks for more than this is strict: no bursts, and after the first such 429 and the second, at most so fast. */
-const strictAfter = 5_000;
-const strictPerSecond = { first: 6, later: 3 };
 
 /** A request that waits for its turn, or has had it. */
 interface Turn {
@@ -27,21 +24,18 @@ interface Turn {
   readonly begin: () => void;
   readonly fail: (error: Error) => void;
   beganAt: number;
-  leave: () => void;
 }
 
 /** Decides how many requests a step sends, and how fast: a token bucket, which each 429 holds and slows down. */
 export class Rate {
   readonly #waiting = new Set<Turn>();
-  #open = 0;
+  readonly #open = new Set<Turn>();
   #tokens = burst;
-  #capacity = burst;
   #perSecond = maxPerSecond;
-  #most = maxPerSecond;
-  #strictHolds = 0;
   #refilledAt = 0;
   #heldUntil = 0;
-  #retryAfter: { readonly endsAt: number; readonly cause: RequestError } | undefined;
+  /** The end of the longest `Retry-After`, and the 429 that asked for it. */
+  #asked: { readonly until: number; readonly error: RequestError } | undefined;
   /** So many requests are sent in spite of the bucket and of a hold. */
   #free = 0;
   #cancelTimer = (): void => undefined;
@@ -66,116 +60,101 @@ export class Rate {
     this.#beginNext();
   }
 
-  /** Sends when its turn comes. Rejects if that is not before `sendBy`; at once if a `Retry-After` ends later. */
+  /** Sends when its turn comes. Rejects if that is not before `sendBy`; at once if a 429 asks for a longer pause. */
   async run<T>(sendBy: Deadline, send: () => Promise<T>): Promise<T> {
-    const ended = this.#retryAfterBeyond(sendBy);
-    if (ended !== undefined) throw ended;
-    let turn: Turn | undefined;
+    const turn = await this.#turn(sendBy);
     try {
-      await sendBy.race(
-        (onCancel) =>
-          new Promise<void>((begin, fail) => {
-            const own = { sendBy, begin, fail, beganAt: 0, leave: () => void this.#waiting.delete(own) };
-            turn = own;
-            this.#waiting.add(own);
-            onCancel(() => own.leave());
-            this.#beginNext();
-          }),
-      );
       return await send();
     } catch (error) {
-      if (error instanceof RequestError && error.status === 429) this.#hold(error, turn?.beganAt ?? 0);
+      if (error instanceof RequestError && error.status === 429) this.#hold(error, turn.beganAt);
       throw error;
     } finally {
-      turn?.leave();
+      this.#open.delete(turn);
       this.#beginNext();
     }
+  }
+
+  #turn(sendBy: Deadline): Promise<Turn> {
+    return sendBy.race(
+      (onCancel) =>
+        new Promise<Turn>((resolve, fail) => {
+          const turn: Turn = { sendBy, begin: () => resolve(turn), fail, beganAt: 0 };
+          onCancel(() => {
+            this.#waiting.delete(turn);
+            this.#open.delete(turn);
+          });
+          this.#waiting.add(turn);
+          this.#rejectHopeless();
+          this.#beginNext();
+        }),
+    );
   }
 
   #beginNext(): void {
     this.#cancelTimer();
-    this.#cancelTimer = () => undefined;
     this.#refill();
     for (const turn of this.#waiting) {
       // Its race is about to reject it.
       if (turn.sendBy.isExpired) continue;
-      const pause = this.#pauseBeforeNext();
+      const now = this.clock.now();
+      const pause = this.#free > 0 ? 0 : Math.max(this.#untilPlace(now), this.#heldUntil - now, this.#untilToken());
       if (pause > 0) {
-        if (pause < Number.POSITIVE_INFINITY)
-          this.#cancelTimer = this.clock.schedule(this.clock.now() + pause, () => this.#beginNext());
+        this.#cancelTimer = this.clock.schedule(now + pause, () => this.#beginNext());
         return;
       }
       if (this.#free > 0) this.#free--;
       else this.#tokens--;
-      this.#begin(turn);
+      this.#waiting.delete(turn);
+      this.#open.add(turn);
+      turn.beganAt = now;
+      turn.begin();
     }
   }
 
-  #begin(turn: Turn): void {
-    this.#waiting.delete(turn);
-    this.#open++;
-    turn.beganAt = this.clock.now();
-    const cancelTimer = this.clock.schedule(turn.beganAt + hangsAfter, () => {
-      turn.leave();
-      this.#beginNext();
-    });
-    turn.leave = () => {
-      cancelTimer();
-      turn.leave = () => undefined;
-      this.#open--;
-    };
-    turn.begin();
+  #untilPlace(now: number): number {
+    const untilHung = [...this.#open].map(({ beganAt }) => beganAt + hangsAfter - now).filter((ms) => ms > 0);
+    return untilHung.length < maxOpen ? 0 : Math.min(...untilHung);
   }
 
-  #pauseBeforeNext(): number {
-    if (this.#free > 0) return 0;
-    if (this.#open >= maxOpen) return Number.POSITIVE_INFINITY;
-    const untilToken = this.#tokens >= 1 ? 0 : Math.ceil(((1 - this.#tokens) / this.#perSecond) * 1_000);
-    return Math.max(this.#heldUntil - this.clock.now(), untilToken);
+  #untilToken(): number {
+    return this.#tokens >= 1 ? 0 : Math.ceil(((1 - this.#tokens) / this.#perSecond) * 1_000);
   }
 
   #refill(): void {
     const seconds = Math.max(0, this.clock.now() - this.#refilledAt) / 1_000;
     const before = this.#perSecond;
     this.#refilledAt += seconds * 1_000;
-    this.#perSecond = Math.min(this.#most, before + recovery * seconds);
-    this.#tokens = Math.min(this.#capacity, this.#tokens + (seconds * (before + this.#perSecond)) / 2);
+    this.#perSecond = Math.min(maxPerSecond, before + recovery * seconds);
+    this.#tokens = Math.min(burst, this.#tokens + (seconds * (before + this.#perSecond)) / 2);
   }
 
   /** `beganAt`: when the request was sent. If that was before a hold ended, the hold may get longer, but nothing slower. */
   #hold(error: RequestError, beganAt: number): void {
-    const { retryAfterMs = usualHold } = error;
-    const now = this.clock.now();
-    const pause = Math.min(retryAfterMs, this.longestHold);
-    const isNew = beganAt >= this.#heldUntil;
-    const longer = Math.min(spread.mostMs, Math.max(spread.leastMs, pause * spread.share));
-    this.#heldUntil = Math.max(this.#heldUntil, now + pause + (isNew ? this.random() * longer : 0));
-    if (isNew) this.#slowDown(pause);
+    const pause = Math.min(error.retryAfterMs ?? usualHold, this.longestHold);
+    const endsAt = this.clock.now() + pause;
+    if (beganAt < this.#heldUntil) this.#heldUntil = Math.max(this.#heldUntil, endsAt);
+    else {
+      const most = Math.min(spread.mostMs, Math.max(spread.leastMs, pause * spread.share));
+      this.#heldUntil = endsAt + this.random() * most;
+      this.#perSecond = Math.max(minPerSecond, this.#perSecond * slowdown);
+    }
     // The first request is sent when the hold ends.
     this.#tokens = 1;
     this.#refilledAt = this.#heldUntil;
     // Without `Retry-After`, the service has not asked for this pause.
-    if (error.retryAfterMs === undefined || now + pause < (this.#retryAfter?.endsAt ?? 0)) return;
-    this.#retryAfter = { endsAt: now + pause, cause: error };
-    for (const { sendBy, fail } of this.#waiting) {
-      const ended = this.#retryAfterBeyond(sendBy);
-      if (ended !== undefined) fail(ended);
-    }
+    if (error.retryAfterMs === undefined || endsAt < (this.#asked?.until ?? 0)) return;
+    this.#asked = { until: endsAt, error };
+    this.#rejectHopeless();
   }
 
-  #slowDown(pause: number): void {
-    if (pause > strictAfter) {
-      this.#most = this.#strictHolds++ === 0 ? strictPerSecond.first : strictPerSecond.later;
-      this.#capacity = 1;
+  #rejectHopeless(): void {
+    const { until, error } = this.#asked ?? {};
+    if (error === undefined || until === undefined || until <= this.clock.now() || this.#free > 0) return;
+    for (const turn of this.#waiting) {
+      const { sendBy, fail } = turn;
+      if (until <= sendBy.expiresAt) continue;
+      this.#waiting.delete(turn);
+      fail(new RetryAfterExceedsDeadline(error, sendBy.remaining));
     }
-    this.#perSecond = Math.min(this.#most, Math.max(minPerSecond, this.#perSecond * slowdown));
-  }
-
-  #retryAfterBeyond({ expiresAt, remaining }: Deadline): RetryAfterExceedsDeadline | undefined {
-    if (this.#free > 0 || this.#retryAfter === undefined) return undefined;
-    const { endsAt, cause } = this.#retryAfter;
-    return endsAt > expiresAt && endsAt > this.clock.now()
-      ? new RetryAfterExceedsDeadline(cause, remaining)
-      : undefined;
   }
 }

@@ -1,6 +1,6 @@
 import type { HttpHeaders } from './exchange.js';
 
-/** `Retry-After` is capped at 366 days, the longest duration that an input accepts. */
+/** A longer `Retry-After` counts as 366 days. */
 const maxMs = 366 * 86_400_000;
 
 /** Returns `Retry-After` in milliseconds. A date is relative to the `Date` header, or to `nowMs` if there is none. */
@@ -14,13 +14,11 @@ export function parseRetryAfter(headers: HttpHeaders, nowMs: number): number | u
 
 /** The time on the service's clock, in milliseconds since 1970. */
 export function parseDateHeader(headers: HttpHeaders): number | undefined {
-  return parseHttpDate(headers['date']?.trim() ?? '');
+  return parseHttpDate(headers['date'] ?? '');
 }
 
-/** Date.parse alone would read a bare number as a year or month, and HTTP's asctime format as local time. */
+/** Date.parse alone would read a bare number as a year. */
 function parseHttpDate(text: string): number | undefined {
-  const isAsctime = /^\w{3} \w{3} [ \d]\d [\d:]{8} \d{4}$/.test(text);
-  if (!isAsctime && !/GMT$|^\d{4}-/.test(text)) return undefined;
-  const epochMs = Date.parse(isAsctime ? `${text} GMT` : text);
+  const epochMs = /GMT\s*$/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(epochMs) ? undefined : epochMs;
 }

@@ -10,8 +10,6 @@ export interface Attempt {
   readonly sendBy?: Deadline;
   /** An exchange without its whole response for this long is given up. In milliseconds. */
   readonly patience: number;
-  /** True after an attempt without a response: the kept connections may be broken, too. */
-  readonly onNewConnection?: boolean;
   /** Called when the turn of the request has come. Before that, it cannot have taken effect. */
   readonly onSend?: () => void;
 }
@@ -47,6 +45,7 @@ export function withRetries({ deadline, random, log }: Circumstances): Send {
     let patience = usualPatience;
     let failures = 0;
     let throttled = 0;
+    let pause = 0;
     let lastError: RequestError | undefined;
 
     /** Returns undefined if the request must not be repeated. */
@@ -59,27 +58,26 @@ export function withRetries({ deadline, random, log }: Circumstances): Send {
       if (error.status === 429) return 0;
       const count = isThrottled ? ++throttled : ++failures;
       const backoff = random() * Math.min(maxPause, firstPause * 2 ** (count - 1));
-      const pause = Math.max(retryAfterMs, backoff);
+      const usual = Math.max(retryAfterMs, backoff);
       const age = clock.now() - beganAt;
-      if (isThrottled) return pause;
-      if (isUnauthorized) return age < unauthorizedSpan ? Math.min(pause, unauthorizedSpan - age) : undefined;
-      return failures < maxAttempts && age + pause <= maxSpan ? pause : undefined;
+      if (isThrottled) return usual;
+      if (isUnauthorized) return age < unauthorizedSpan ? Math.min(usual, unauthorizedSpan - age) : undefined;
+      return failures < maxAttempts && age + usual <= maxSpan ? usual : undefined;
     }
 
     for (;;) {
       try {
-        return await attempt({ deadline, patience, onNewConnection: lastError?.isSilence === true });
+        await deadline.sleep(pause);
+        return await attempt({ deadline, patience });
       } catch (error) {
-        if (error instanceof DeadlineExceeded && lastError !== undefined) throw new DeadlineExceeded(lastError);
+        if (error instanceof DeadlineExceeded) throw new DeadlineExceeded(lastError);
         if (!(error instanceof RequestError) || error instanceof RetryAfterExceedsDeadline) throw error;
-        const pause = pauseAfter(error);
-        if (pause === undefined) throw error;
+        const next = pauseAfter(error);
+        if (next === undefined) throw error;
+        pause = next;
         lastError = error;
         if (error.isSilence) patience *= 2;
         log.info(`${error.message}. Retrying${pause === 0 ? '' : ` in ${formatDuration(pause)}`}.`);
-        await deadline.sleep(pause).catch((reason: unknown) => {
-          throw reason instanceof DeadlineExceeded ? new DeadlineExceeded(error) : reason;
-        });
       }
     }
   };

@@ -16,9 +16,9 @@ async function connect({ onTestFinished }: TestContext, overSockets: boolean, fa
     const service = createControlPlane(options);
     if (!overSockets)
       return { ...service, baseUrl: 'https://control.test/v2', exchange: virtualNetwork(service.exchanges, clock) };
-    const [served, client] = [await startControlPlane(options), httpExchange()];
-    for (const { close } of [served, client]) onTestFinished(close);
-    return { ...served, exchange: client.exchange };
+    const served = await startControlPlane(options);
+    onTestFinished(served.close);
+    return { ...served, exchange: httpExchange() };
   };
   const { exchange, baseUrl, plane, requests, arrived, ended } = await open();
   const run = <T>(work: Promise<T>) => clock.run(work, { besideSockets: overSockets });

@@ -48,10 +48,9 @@ export class Troubles {
   }
 
   /** How the next request for this id is sent. */
-  nextAttempt(id: string): Pick<Attempt, 'patience' | 'onNewConnection'> {
+  nextAttempt(id: string): Pick<Attempt, 'patience'> {
     this.#firstRequestAt ??= this.clock.now();
-    const { patience, error } = this.#of(id);
-    return { patience, onNewConnection: error?.isSilence === true };
+    return { patience: this.#of(id).patience };
   }
 
   /** A usable response about this id has arrived. `isWhole`: it was all that was asked for. */

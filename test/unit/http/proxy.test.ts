@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { proxyPasswords, proxyProblem } from '../../../src/http/proxy.js';
-import { needs } from '../../kit/host.js';
 
 beforeEach(() => {
   for (const name of ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY', 'no_proxy', 'NO_PROXY'])
@@ -39,36 +38,14 @@ test('an invalid proxy variable is reported only for the URLs that use it', () =
   expect(proxyProblem(url)).toBe(undefined);
 });
 
-test('on Windows, where names ignore case, the message spells the variable as the environment does', (context) => {
-  const { env } = process;
-  context.onTestFinished(() => void Object.assign(process, { env }));
-  for (const spelling of ['HTTPS_PROXY', 'Https_Proxy', 'https_proxy']) {
-    const block: Record<string, string> = { Path: 'C:\\', [spelling]: 'proxy.test:3128' };
-    const nameOf = (name: string) => Object.keys(block).find((key) => key.toLowerCase() === name.toLowerCase()) ?? name;
-    process.env = new Proxy(block, { get: (target, name) => target[nameOf(String(name))] });
-    expect(proxyProblem(url)).toMatch(new RegExp(`^${spelling} is not a valid URL`));
-  }
-});
-
-test('on systems other than Windows, a variable in mixed case is neither used nor named', (context) => {
-  needs(context, 'case');
-  vi.stubEnv('Https_Proxy', 'proxy.test');
-  expect(proxyProblem(url)).toBe(undefined);
-  vi.stubEnv('HTTPS_PROXY', 'proxy.test');
-  expect(proxyProblem(url)).toMatch(/^HTTPS_PROXY /);
-});
-
 test.for([
   ['an encoded password is found in both forms', 'http://user:pass%2Fword@proxy.test', ['pass%2Fword', 'pass/word']],
   ['a plain password is found', 'http://user:password@proxy.test', ['password']],
   ['a password of seven characters is ignored', 'http://user:seven77@proxy.test', []],
-  ['a password that decodes to abc is found only as written', 'http://user:%61%62%63@proxy.test', ['%61%62%63']],
   ['a password of two lines is found only as written', 'http://u:12345678%0Ae@proxy.test', ['12345678%0Ae']],
   ['a password in a URL without a scheme is found', 'user:no-scheme@proxy.test', ['no-scheme']],
-  ['a password with a bad escape is found', 'http://user:bad-escape-100%@proxy.test', ['bad-escape-100%']],
   ['a password with /, : and @ is found', 'http://user:with/slash:and@sign@proxy.test', ['with/slash:and@sign']],
   ['a user without a password is ignored', 'http://token-alone@proxy.test', []],
-  ['a URL without a login has no password', 'http://proxy.test:3128', []],
 ] as const)('in every proxy variable, %s: %s', ([, value, expected]) => {
   for (const name of ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'])
     expect(proxyPasswords({ [name]: value })).toEqual(expected);

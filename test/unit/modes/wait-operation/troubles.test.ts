@@ -112,15 +112,6 @@ test('a request gets 5 s, and twice as long after each silence, up to 20 s', () 
   expect(troubles.nextAttempt('op-1').patience).toBe(5_000);
 });
 
-test('only the request after a silence gets a new connection', () => {
-  const { troubles } = setUp();
-  const seen = [silence, failed(503), closed].map((error) => {
-    troubles.note('op-1', error);
-    return troubles.nextAttempt('op-1').onNewConnection;
-  });
-  expect(seen).toEqual([true, false, false]);
-});
-
 test.for([423, 503])('a Retry-After of a %i delays requests about the same id only', async (status) => {
   const { troubles, passUntil } = setUp();
   troubles.note('op-1', failed(status, 7_000));
