@@ -31,9 +31,8 @@ export class PostStep implements Work {
     // The seal proves which key the main step used. Another one may belong to another step, so it is not even masked.
     const parentKey = apiKeys(toolkit.input, environment).find((key) => isSealedWith(key, saved, environment));
     if (parentKey !== undefined) secrets.add(parentKey);
-    const otherKeys = [minted?.secret, parentKey].flatMap((key) => key || []);
     const rate = new Rate(clock, random, longestRetryAfter);
-    const connection = { exchange, log: toolkit, baseUrl: new URL(state.baseUrl), rate, otherKeys };
+    const connection = { exchange, log: secrets.logTo(toolkit), baseUrl: new URL(state.baseUrl), rate };
     const parent = parentKey === undefined ? undefined : new ControlApi({ ...connection, apiKey: parentKey });
     const until = (time: number) => new Deadline(clock, time, cancellation);
     const endMinted = async () => {

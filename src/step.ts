@@ -35,12 +35,13 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
     },
   };
   const rate = new Rate(clock, world.random);
-  const connection = { apiKey, baseUrl, exchange: world.exchange, log: toolkit, rate };
+  const log = secrets.logTo(toolkit);
+  const connection = { apiKey, baseUrl, exchange: world.exchange, log, rate };
   const collaborators = {
     api: new ControlApi(connection),
     deadline: new Deadline(clock, timeout || Number.POSITIVE_INFINITY, world.cancellation),
     rate,
-    log: toolkit,
+    log,
     random: world.random,
   };
   const running = inputs.runMode(collaborators, services, timeout);

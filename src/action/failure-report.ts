@@ -28,6 +28,12 @@ export function failureReport(error: unknown, timeout: number): StepReport {
     return { ...report, headline: 'Timed out', error: `${reason}. ${adviceAfter(error)}` };
   }
   if (error instanceof RequestError) return { ...report, error: sentences(error.message, adviceFor(error)) };
+  // JSON.stringify recurses, and a string has a greatest length.
+  if (error instanceof RangeError)
+    return {
+      ...report,
+      error: 'The result cannot be printed: a record is nested too deeply, or the result is too large.',
+    };
   if (error instanceof UserError) return { ...report, error: error.message };
   throw error;
 }

@@ -1,4 +1,6 @@
+import type { Log } from '../api/request.js';
 import { minSecretLength, secretEncodings } from '../text/encodings.js';
+import { cut } from '../text/sanitize-line.js';
 
 /** The runner masks secrets in the log, but not in outputs and summaries. */
 export class Secrets {
@@ -29,6 +31,28 @@ export class Secrets {
   }
 
   redact(text: string): string {
-    return this.#known.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
+    const whole = this.#known.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
+    const [end = '', ...shortened] = whole.split(cut).reverse();
+    return [...shortened.reverse().map((text) => this.#withoutBeginning(text)), end].join(cut);
+  }
+
+  /** A text that was shortened may end with the beginning of a secret. */
+  #withoutBeginning(text: string): string {
+    for (const secret of this.#known) {
+      const beginning = secret.slice(0, minSecretLength);
+      let at = text.indexOf(beginning, text.length - secret.length);
+      while (at !== -1 && !secret.startsWith(text.slice(at))) at = text.indexOf(beginning, at + 1);
+      if (at !== -1) return `${text.slice(0, at)}***`;
+    }
+    return text;
+  }
+
+  /** A log that shows no secret. */
+  logTo({ info, warning, debug }: Log): Log {
+    return {
+      info: (line) => info(this.redact(line)),
+      warning: (line) => warning(this.redact(line)),
+      debug: (line) => debug(this.redact(line)),
+    };
   }
 }

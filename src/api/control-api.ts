@@ -1,6 +1,6 @@
 import type { Attempt, Send } from '../http/retry.js';
 import { parseDateHeader } from '../http/retry-after.js';
-import { isObject } from '../text/json.js';
+import { isObject, type Json } from '../text/json.js';
 import { sanitizeId } from '../text/sanitize-line.js';
 import type { Clock } from '../time/clock.js';
 import { type KeyList, parseKeyList, parseMintedKey, parseRevoked } from './keys.js';
@@ -34,7 +34,7 @@ export class ControlApi {
     return this.#get(path, send, (body) => {
       const operation = parseOperation(isObject(body) ? body['operation'] : body, 'operation', projectId);
       // The status of another operation proves nothing about the requested one.
-      if (operation.id !== id) throw unexpectedShape('operation.id', sanitizeId(id), operation.id);
+      if (operation.id !== id) throw unexpectedShape('operation.id', sanitizeId(id), operation.record['id']);
       return operation;
     });
   }
@@ -44,7 +44,7 @@ export class ControlApi {
     const path = `projects/${encodeURIComponent(projectId)}/operations`;
     return pages((place) => {
       const query = new URLSearchParams({ limit: String(pageSize), ...(place.cursor && { cursor: place.cursor }) });
-      const parse: Parameters<typeof pageDecoder<Operation>>[1] = (item, at) => parseOperation(item, at, projectId);
+      const parse = (item: Json, at: string) => parseOperation(item, at, projectId);
       return this.#get(`${path}?${query}`, send, pageDecoder('operations', parse, place));
     });
   }
@@ -94,7 +94,7 @@ export class ControlApi {
     const { deadline, sendBy = deadline } = attempt;
     return this.connection.rate.run(sendBy, async () => {
       attempt.onSend?.();
-      const request = createRequest({ ...call, onNewConnection: attempt.onNewConnection === true }, this.connection);
+      const request = createRequest(call, this.connection);
       const response = await sendRequest(request, attempt, this.connection);
       const nowMs = deadline.clock.epochMs();
       const epochMs = parseDateHeader(response.headers);

@@ -1,9 +1,9 @@
 import type { HttpResponse } from '../http/exchange.js';
 import { minSecretLength } from '../text/encodings.js';
-import { hasContent, isAbsent, isObject, isText, type Json, toText } from '../text/json.js';
+import { hasContent, idText, isAbsent, isObject, isText, type Json } from '../text/json.js';
+import { rejectPartialList } from './paging.js';
 import { UnexpectedShapeError, unexpectedShape } from './parse-response.js';
 import { type ApiRecord, fieldTime } from './records.js';
-import { rejectPartialList } from './whole-list.js';
 
 /** A key as the service lists it, without its secret. */
 export interface Key extends ApiRecord {
@@ -24,15 +24,7 @@ export function parseKeyList(body: Json, { status, headers }: HttpResponse): Key
   if (status !== 200) throw unexpectedShape('status', '200', status);
   rejectPartialList(body, headers);
   if (!Array.isArray(body)) throw unexpectedShape('body', 'an array', body);
-  const keys = new Map<string, Key>();
-  for (const [index, item] of body.entries()) {
-    const key = parseKey(item, `[${index}]`);
-    // If one id had two names in the list, the wrong name could make a key seem to be gone.
-    const { name } = keys.get(key.id) ?? key;
-    if (name !== key.name) throw new UnexpectedShapeError(`two keys with different names have the id ${key.id}`);
-    keys.set(key.id, key);
-  }
-  return keys;
+  return new Map(body.map((item, index) => parseKey(item, `[${index}]`)).map((key) => [key.id, key]));
 }
 
 function parseKey(value: Json, place: string): Key {
@@ -74,7 +66,7 @@ export function parseRevoked(body: Json, id: string): boolean {
   return body['revoked'] === true;
 }
 
-function integerDigits(id: Json | undefined): string | undefined {
-  const digits = typeof id === 'number' || typeof id === 'string' ? toText(id) : '';
-  return /^\d{1,100}$/.test(digits) ? digits : undefined;
+function integerDigits(value: Json | undefined): string | undefined {
+  const id = idText(value) ?? '';
+  return /^\d{1,100}$/.test(id) ? id : undefined;
 }

@@ -1,6 +1,8 @@
-import { isAbsent, isObject, type Json, type JsonObject, toText } from '../text/json.js';
-import { type Decode, UnexpectedShapeError, unexpectedShape } from './parse-response.js';
-import { rejectPartialList } from './whole-list.js';
+import type { HttpHeaders } from '../http/exchange.js';
+import { hasContent, idText, isAbsent, isObject, type Json, type JsonObject, toText } from '../text/json.js';
+import { sanitizeId } from '../text/sanitize-line.js';
+import { joinFirst } from '../text/sentences.js';
+import { type Decode, hasError, UnexpectedShapeError, unexpectedShape } from './parse-response.js';
 
 /** Records per page. */
 export const pageSize = 100;
@@ -57,8 +59,23 @@ export function pageDecoder<T extends { readonly id: string }>(
 function parseCursor({ pagination }: JsonObject): string | undefined {
   if (isAbsent(pagination)) return undefined;
   const cursor = isObject(pagination) ? pagination['cursor'] : pagination;
+  if (isObject(pagination) && (isAbsent(cursor) || cursor === '')) return undefined;
+  const text = idText(cursor);
   // A cursor of an unexpected type must not be treated as the end of the list, or the remaining pages would be missing.
-  if (!isObject(pagination) || typeof cursor === 'boolean' || (typeof cursor === 'object' && cursor !== null))
-    throw unexpectedShape('pagination.cursor', 'a string', cursor);
-  return isAbsent(cursor) || cursor === '' ? undefined : toText(cursor);
+  if (!isObject(pagination) || text === undefined) throw unexpectedShape('pagination.cursor', 'a string', cursor);
+  return text;
+}
+
+/** A list that says that it is not whole proves nothing, so it is an unusable response. `cursor`: the documented one. */
+export function rejectPartialList(body: Json, { link = '' }: HttpHeaders, cursor?: string): void {
+  const { unavailable_project_ids: unavailable = null } = isObject(body) ? body : {};
+  if (hasContent(unavailable)) {
+    const ids = [unavailable].flat().map((id) => sanitizeId(toText(id)));
+    throw new UnexpectedShapeError(`the list is not whole: the service could not read projects ${joinFirst(ids)}`);
+  }
+  if (hasError(body)) throw new UnexpectedShapeError('the list comes with an error');
+  // The target of a link may contain anything.
+  const hasNext = /;\s*rel\s*=\s*(?:next\b|"(?:[^"]*\s)?next[\s"])/i.test(link.replace(/<[^<>]*>/g, ''));
+  if (cursor === undefined && hasNext)
+    throw new UnexpectedShapeError('the list is not whole: the header link names another page');
 }

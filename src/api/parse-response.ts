@@ -2,35 +2,25 @@ import { RequestError } from '../http/errors.js';
 import type { HttpRequest, HttpResponse } from '../http/exchange.js';
 import { isTransientStatus } from '../http/retry.js';
 import { parseRetryAfter } from '../http/retry-after.js';
-import {
-  hasContent,
-  isObject,
-  isText,
-  type Json,
-  NestingTooDeep,
-  parseJson,
-  parseJsonOrUndefined,
-  toText,
-} from '../text/json.js';
-import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
+import { hasContent, isObject, isText, type Json, parseJson, parseJsonOrUndefined, toText } from '../text/json.js';
+import { cut, sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 
 /** Returns the decoded body, or throws an error that describes the response. `nowMs`: milliseconds since 1970. */
 export function parseResponse<T>(request: HttpRequest, response: HttpResponse, nowMs: number, decode: Decode<T>): T {
-  const { status } = response;
-  const page = describePage(request, response);
+  const { method, url } = request;
+  const { status, headers, body: text } = response;
+  const quote = quoting(request, response);
+  const page = describePage(response, quote);
   const isPage = page !== undefined;
-  const isEmpty = response.body.trim() === '';
-  // A proxy may have sent the page, for example with a 502. Only its 407 (login needed) is final.
-  const isProxyFailure = isPage && status >= 400 && status !== 407;
   // Every 4xx but these two proves that the service did not carry out the request.
   const isRejected = status >= 400 && status < 500 && status !== 408 && status !== 409;
-  const toError = (message: string, transient = isProxyFailure || isTransientStatus(status)) => {
-    const id = sanitizeId(quotable(requestId(response) ?? '', request, response));
-    const suffix = id && ` [request id ${id}]`;
-    return new RequestError(`${request.method} ${sanitizeLine(request.url.pathname)}: ${message}${suffix}`, {
+  const failure = (what: string, transient: boolean) => {
+    const id = sanitizeId(quote(requestId(response) ?? ''));
+    const message = `${method} ${sanitizeLine(url.pathname)}: ${what}${id && ` [request id ${id}]`}`;
+    return new RequestError(message, {
       status,
       transient,
-      retryAfterMs: parseRetryAfter(response.headers, nowMs),
+      retryAfterMs: parseRetryAfter(headers, nowMs),
       // A proxy may have sent an HTML page, so the status of a page does not prove that the request had no effect.
       mayHaveTakenEffect: isPage || !isRejected,
       isPage,
@@ -38,47 +28,55 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
   };
 
   if (status >= 300 && status < 400 && status !== 304)
-    throw toError(`status ${status}: the redirect ${redirectTarget(request, response)} was not followed`);
-  if (status === 206) throw toError('status 206 (partial content), but the whole response was requested', false);
-  if (status < 200 || status >= 300)
-    throw toError(`status ${status}${page === undefined ? serviceMessage(request, response) : ` with ${page}`}`);
+    throw failure(`status ${status}: the redirect${redirectTarget(response, quote)} was not followed`, false);
+  if (status === 206) throw failure('status 206 (partial content), but the whole response was requested', false);
+  if (status < 200 || status >= 300) {
+    // A proxy may have sent the page, for example with a 502. Only its 407 (login needed) is final.
+    const isProxyFailure = isPage && status >= 400 && status !== 407;
+    const said = isPage ? ` with ${page}` : serviceMessage(text, quote);
+    throw failure(`status ${status}${said}`, isProxyFailure || isTransientStatus(status));
+  }
+  const isEmpty = text.trim() === '';
   let body: Json;
   try {
     // The documentation does not describe the response to a DELETE, so an empty body is accepted.
-    body = request.method === 'DELETE' && isEmpty ? null : parseJson(response.body);
-  } catch (error) {
+    body = method === 'DELETE' && isEmpty ? null : parseJson(text);
+  } catch {
     // JSON.parse's error is dropped, because it quotes the body, which may contain a key.
-    const isNested = error instanceof NestingTooDeep;
-    const other = isEmpty ? 'an empty body' : `a body that is ${isNested ? 'nested too deeply' : 'not JSON'}`;
-    throw toError(`status ${status} with ${page ?? other}`, !isNested);
+    throw failure(`status ${status} with ${page ?? (isEmpty ? 'an empty body' : 'a body that is not JSON')}`, true);
   }
   try {
     return decode(body, response);
   } catch (error) {
     if (!(error instanceof UnexpectedShapeError)) throw error;
-    const said = request.method === 'GET' && hasError(body) ? serviceMessage(request, response) : '';
-    throw toError(`status ${status} with an unusable response: ${error.message}${said}`, request.method !== 'DELETE');
+    const said = method === 'GET' && hasError(body) ? serviceMessage(text, quote) : '';
+    throw failure(`status ${status} with an unusable response: ${error.message}${said}`, method !== 'DELETE');
   }
 }
 
+type Quote = (text: string) => string;
+
 /** The response to a create can contain the new key. So only a 4xx is quoted, and words that may be a key are hidden. */
-function quotable(text: string, { method }: HttpRequest, { status }: HttpResponse): string {
-  if (method !== 'POST') return text;
-  if (status < 400 || status >= 500) return '';
+function quoting({ method, url }: HttpRequest, { status }: HttpResponse): Quote {
+  if (method !== 'POST' || !url.pathname.endsWith('/api_keys')) return (text) => text;
+  if (status < 400 || status >= 500) return () => '';
   const mayBeKey = (word: string) => word.length >= 16 || (/[a-z]/i.test(word) && /\d/.test(word));
-  return text.replace(/[\x21-\x7e]{8,}/g, (word) =>
-    mayBeKey(word) ? `***${/[.,;:!?]$/.exec(word)?.[0] ?? ''}` : word,
-  );
+  return (text) => text.replace(/[\x21-\x7e]{8,}/g, (word) => (mayBeKey(word) ? '***' : word));
 }
 
 /** Returns the message and code of an error response. Their field names are not documented, so common ones are tried. */
-function serviceMessage(request: HttpRequest, response: HttpResponse): string {
-  const json = parseJsonOrUndefined(response.body);
-  const body = isObject(json) ? json : { message: json === undefined ? response.body : isText(json) ? json : '' };
-  const fields = isObject(body['error']) ? body['error'] : body;
+function serviceMessage(text: string, quote: Quote): string {
+  const json = parseJsonOrUndefined(text);
+  if (!isObject(json)) {
+    // A cut body may hold a secret with JSON's escapes.
+    const isPlain = json === undefined && !/^\s*["{[]/.test(text);
+    const said = sanitizeLine(quote(isText(json) ? json : isPlain ? text : ''));
+    return said && `: ${said}`;
+  }
+  const fields = isObject(json['error']) ? json['error'] : json;
   const first = (names: string[], max?: number) => {
-    const value = names.map((name) => fields[name]).find((each) => (each ?? '') !== '') ?? '';
-    return sanitizeLine(quotable(toText(value), request, response), max);
+    const value = names.map((name) => fields[name]).find((each) => isText(each) || typeof each === 'number') ?? '';
+    return sanitizeLine(quote(toText(value)), max);
   };
   const message = first(['message', 'detail', 'error', 'error_description', 'title']);
   const code = first(['code', 'error_code', 'type'], 60);
@@ -86,23 +84,17 @@ function serviceMessage(request: HttpRequest, response: HttpResponse): string {
 }
 
 /** Describes an HTML page. Returns undefined for any other response. */
-function describePage(request: HttpRequest, response: HttpResponse): string | undefined {
-  const { headers, body } = response;
+function describePage({ headers, body }: HttpResponse, quote: Quote): string | undefined {
   const hasTag = /^\s*<(!doctype|html|head|body|\?xml)/i.test(body.slice(0, 1_000));
   if (!hasTag && !/\bhtml\b/i.test(headers['content-type'] ?? '')) return undefined;
-  const title = quotable(/<title[^>]*>([^<]{1,200})/i.exec(body.slice(0, 20_000))?.[1] ?? '', request, response);
+  const title = quote(/<title[^>]*>(.{1,300}?)<\/title/is.exec(body.slice(0, 20_000))?.[1] ?? '');
   return `an HTML page${title && ` “${sanitizeLine(title, 80)}”`} instead of JSON (from a proxy or a login page?)`;
 }
 
-/** Shows only the origin and path of the redirect target, because the query may contain a token. */
-function redirectTarget(request: HttpRequest, response: HttpResponse): string {
-  const location = response.headers['location'];
-  if (location === undefined || !URL.canParse(location, request.url.href)) return 'without a usable target';
-  const { protocol, host, pathname } = new URL(location, request.url);
-  const origin = host === '' ? protocol : `${protocol}//${host}`;
-  // The host can contain the new key, too.
-  const shownOrigin = origin === request.url.origin ? origin : quotable(origin, request, response) || 'another host';
-  return `to ${sanitizeLine(shownOrigin + quotable(pathname, request, response), 200)}`;
+/** Without user and query, which may contain a token. */
+function redirectTarget({ headers }: HttpResponse, quote: Quote): string {
+  const target = (headers['location'] ?? '').replace(/[?#].*/s, cut).replace(/\/\/[^/]*@/, '//');
+  return target && ` to ${sanitizeLine(quote(target), 200)}`;
 }
 
 export function requestId({ headers, body }: HttpResponse): string | undefined {
@@ -117,11 +109,8 @@ export type Decode<T> = (body: Json, response: HttpResponse) => T;
 export class UnexpectedShapeError extends Error {}
 
 export function unexpectedShape(place: string, expected: string, value: Json | undefined): UnexpectedShapeError {
-  const got =
-    value === undefined
-      ? 'missing'
-      : sanitizeLine(Array.isArray(value) ? 'an array' : isObject(value) ? 'an object' : toText(value), 60);
-  return new UnexpectedShapeError(`\`${place}\` should be ${expected}, but is ${got || 'empty'}`);
+  const shown = Array.isArray(value) ? 'an array' : isObject(value) ? 'an object' : toText(value ?? 'missing');
+  return new UnexpectedShapeError(`\`${place}\` should be ${expected}, but is ${sanitizeLine(shown, 60) || 'empty'}`);
 }
 
 /** Some services report an internal error as a 200 with an `error`. */

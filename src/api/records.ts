@@ -1,4 +1,4 @@
-import { isAbsent, isObject, isText, type Json, type JsonObject, toText } from '../text/json.js';
+import { idText, isAbsent, isObject, isText, type Json, type JsonObject, toText } from '../text/json.js';
 import { sanitizeLine } from '../text/sanitize-line.js';
 import { unexpectedShape } from './parse-response.js';
 
@@ -25,13 +25,11 @@ export const projectFields = words(
   'id name platform_id region_id provisioner pg_version locked cpu_used_sec proxy_host branch_logical_size_limit created_at updated_at',
 );
 
-/** Accepts a string or an integer as the id. Other numbers are rejected, because JSON.parse may have rounded them. */
 export function parseProject(value: Json, place: string): ApiRecord {
   if (!isObject(value)) throw unexpectedShape(place, 'an object', value);
-  const { id } = value;
-  if (id === undefined || id === '' || (typeof id !== 'string' && !Number.isSafeInteger(id)))
-    throw unexpectedShape(`${place}.id`, 'a string or an integer', id);
-  return { id: toText(id), record: value };
+  const id = idText(value['id']);
+  if (id === undefined) throw unexpectedShape(`${place}.id`, 'a string or an integer', value['id']);
+  return { id, record: value };
 }
 
 /** Excludes ids that do not fit into a URL, such as `..`, and ids that the runner would obey as a command. */
@@ -42,7 +40,7 @@ export function parseOperation(value: Json | undefined, place: string, projectId
   const { id, status, project_id } = value;
   if (!isText(id) || !usableId.test(id)) throw unexpectedShape(`${place}.id`, 'an operation id', id);
   if (!isText(status)) throw unexpectedShape(`${place}.status`, 'a string', status);
-  if (!isAbsent(project_id) && toText(project_id) !== projectId)
+  if (!isAbsent(project_id) && idText(project_id) !== projectId)
     throw unexpectedShape(`${place}.project_id`, 'the requested project', project_id);
   return { id: id.toLowerCase(), status, record: value };
 }

@@ -2,9 +2,8 @@ import { RequestError, TransportError } from '../http/errors.js';
 import type { Exchange, HttpRequest, HttpResponse } from '../http/exchange.js';
 import type { Rate } from '../http/rate.js';
 import type { Attempt } from '../http/retry.js';
-import { secretEncodings } from '../text/encodings.js';
-import { parseJsonOrUndefined, printJson } from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
+import { errorMessage } from '../text/sentences.js';
 import { formatDuration } from '../time/duration.js';
 import { requestId } from './parse-response.js';
 
@@ -21,13 +20,11 @@ export interface Connection {
   readonly log: Log;
   readonly baseUrl: URL;
   readonly apiKey: string;
-  /** Keys that other requests of the step send. They are removed from responses, too. */
-  readonly otherKeys?: readonly string[];
   /** Sends all requests of the step. */
   readonly rate: Rate;
 }
 
-export interface Call extends Pick<HttpRequest, 'method' | 'body' | 'maxBytes' | 'onNewConnection'> {
+export interface Call extends Pick<HttpRequest, 'method' | 'body' | 'maxBytes'> {
   /** Path and query, relative to the base URL. */
   readonly path: string;
 }
@@ -46,58 +43,31 @@ export function createRequest({ path, ...call }: Call, { baseUrl, apiKey }: Conn
   };
 }
 
-/** Sends a request and logs its outcome. Removes the API key from the response. */
+/** Sends a request and logs its outcome. */
 export async function sendRequest(
   request: HttpRequest,
   { deadline, patience }: Attempt,
-  connection: Connection,
+  { exchange, log }: Connection,
 ): Promise<HttpResponse> {
-  const { exchange, log } = connection;
-  const { method } = request;
-  const { pathname, search } = request.url;
+  const { method, url } = request;
   const { clock } = deadline;
   const began = clock.now();
   const logOutcome = (outcome: string) =>
-    log.debug(`${method} ${sanitizeLine(pathname + search)} ${outcome} (${Math.round(clock.now() - began)} ms)`);
+    log.debug(
+      `${method} ${sanitizeLine(url.pathname + url.search)} ${outcome} (${Math.round(clock.now() - began)} ms)`,
+    );
 
-  let response: HttpResponse | undefined;
   try {
-    response = await deadline.raceFor(patience, (onCancel) => exchange(request, onCancel));
+    const response = await deadline.raceFor(patience, (onCancel) => exchange(request, onCancel));
     if (response === undefined)
       throw new TransportError(`No complete response within ${formatDuration(patience)}`, { isSilence: true });
-    response = redactResponse(response, connection);
+    // In the response to a create, even the request id can be the new key.
+    const id = method === 'POST' ? '' : `, request id ${sanitizeId(requestId(response) ?? 'unknown')}`;
+    logOutcome(`status ${response.status}${id}`);
+    return response;
   } catch (error) {
-    logOutcome(error instanceof Error ? error.message : String(error));
+    logOutcome(errorMessage(error));
     if (!(error instanceof TransportError)) throw error;
-    throw new RequestError(`${method} ${sanitizeLine(pathname)}: ${error.message}`, error, { cause: error });
+    throw new RequestError(`${method} ${sanitizeLine(url.pathname)}: ${error.message}`, error, { cause: error });
   }
-  // In the response to a create, even the request id can be the new key.
-  const id = method === 'POST' ? '' : `, request id ${sanitizeId(requestId(response) ?? 'unknown')}`;
-  logOutcome(`status ${response.status}${id}`);
-  return response;
-}
-
-/** Removes all API keys that the response repeats. The runner would not mask part of a key in a shortened message. */
-function redactResponse(response: HttpResponse, { apiKey, otherKeys = [] }: Connection): HttpResponse {
-  const encodings = [apiKey, ...otherKeys].flatMap(secretEncodings);
-  const redact = (text: string) => encodings.reduce((rest, form) => rest.replaceAll(form, '***'), text);
-  // Node returns `set-cookie` as an array. This header is not needed.
-  const textHeaders = Object.entries(response.headers).filter(([, value]) => typeof value === 'string');
-  // A URL parser drops tabs, so a key split by tabs would become whole again.
-  const redactHeader = (text: string) => redact(text.replaceAll('\t', ' '));
-  const headers = Object.fromEntries(textHeaders.map(([name, value = '']) => [name, redactHeader(value)]));
-  return { ...response, headers, body: redactBody(response.body, redact) };
-}
-
-/** JSON can escape any character of a secret. Parsing and printing the body removes these escapes. */
-function redactBody(body: string, redact: (text: string) => string): string {
-  if (!body.includes('\\') || !/\\(\/|u00[2-7])/i.test(body)) return redact(body);
-  const json = parseJsonOrUndefined(body);
-  if (json !== undefined) return redact(printJson(json));
-  const unescaped = body
-    .replaceAll('\\/', '/')
-    .replace(/\\u00([2-7][\da-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  const redacted = redact(unescaped);
-  // A body that is not JSON is only shown to users. The prefix keeps the redacted body from being parsed as JSON.
-  return redacted === unescaped ? body : `… ${redacted}`;
 }

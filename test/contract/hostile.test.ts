@@ -223,7 +223,7 @@ test.for([
 test('a step fails on a record that is nested too deeply', async ({ run }) => {
   const deep = nested(6_000);
   const body = `{"operation":{"id":"${id}","status":"finished","settings":${deep}}}`;
-  expect(errorOf(await run('wait-operation', body))).toMatch(/status 200 with .* nested too deeply/);
+  expect(errorOf(await run('wait-operation', body))).toContain('nested too deeply');
   expect(errorOf(await run('list-keys', { status: 400, body: `{"message":${deep}}` }))).toContain('status 400');
 });
 

@@ -142,7 +142,7 @@ test.for<Row>([
   ['sweep-keys', 'github-token', ['hunter2\nx', 'hunter2 x', 'hünter-hunter2'], 'contains a space, a line break or'],
   ['revoke-key', 'key-id', ['5,undefined'], `item 2: “undefined” ${leftover}`],
   // What jq before 1.7 makes of an id beyond 2^53 is the id of another key.
-  ['revoke-key', 'key-id', ['[9.007199254740993e15]', '[1e23]', '[9007199254740993.0]'], onlyIds],
+  ['revoke-key', 'key-id', ['[9.007199254740993e15]', '[1e23]', '[9007199254740993]'], onlyIds],
   ['revoke-key', 'key-id', ['[1e3]', '[10.0]', '[5,-0]'], onlyIds],
   ['revoke-key', 'key-id', ['{"key":"hunter2","id":5}', '{\n"id":5,"key":"hunter2"}'], 'is a JSON object. '],
   ['revoke-key', 'key-id', ['[{"key":"hunter2","id":5}]'], `${onlyIds} .[].id)`],
@@ -302,7 +302,7 @@ test('project-id accepts any text without slashes and control characters, also i
   }
   for (const mode of ['list-operations', 'wait-operation'] as const) {
     expect(await projectsRead(context, mode, 'p, p')).toEqual(['p']);
-    expect(await projectsRead(context, mode, '[12345678901234567890]')).toEqual(['12345678901234567890']);
+    expect(await projectsRead(context, mode, '[1234567890123456]')).toEqual(['1234567890123456']);
   }
 });
 

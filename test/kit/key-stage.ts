@@ -7,8 +7,8 @@ import { ours, type Stage, type StageOptions, setStage } from './stage.js';
 
 /** With characters that JSON, URLs, HTML and the runner's commands escape. */
 export const parentKey = 'Qx7/Wm+4"Lk&9%Zs<2\\Vb~Ht{6}Jd?8=Pf^3#Ng';
-/** The id of the parent key, beyond 2^53: no digit may be lost, and no other number of a log looks like it. */
-const parentId = 9_007_199_254_740_993n;
+/** The id of the parent key. No other number of a log looks like it. */
+const parentId = 9_007_199_244_740_993n;
 
 export type KeyStage = Awaited<ReturnType<typeof setKeyStage>>;
 

@@ -5,9 +5,9 @@ import { baseUrlProblem, urlWithoutSecrets } from '../../src/action/inputs/input
 import { parseOperationIds } from '../../src/action/inputs/operation-ids.js';
 import { Secrets } from '../../src/action/secrets.js';
 import { escapeCommands } from '../../src/action/toolkit.js';
+import { rejectPartialList } from '../../src/api/paging.js';
 import { parseResponse, UnexpectedShapeError } from '../../src/api/parse-response.js';
 import { createRequest } from '../../src/api/request.js';
-import { rejectPartialList } from '../../src/api/whole-list.js';
 import { RequestError } from '../../src/http/errors.js';
 import type { HttpRequest } from '../../src/http/exchange.js';
 import { Rate } from '../../src/http/rate.js';
@@ -16,7 +16,6 @@ import { parseKeyName, repositoryFingerprint } from '../../src/keys/key-name.js'
 import { parseFilter } from '../../src/modes/list/filter.js';
 import { parseKeyIds } from '../../src/modes/revoke-key/settings.js';
 import { sweepKeysReport } from '../../src/modes/sweep-keys/report.js';
-import { parseJson, printJson } from '../../src/text/json.js';
 import { sanitizeLine } from '../../src/text/sanitize-line.js';
 import { DeadlineExceeded } from '../../src/time/deadline.js';
 import { operationId as id } from '../kit/inputs.js';
@@ -77,13 +76,11 @@ test.for<readonly [what: string, parse: (text: string) => unknown, texts: readon
   ['log text', escapeCommands, [of('\n'), of('\u2028'), of(' \t\u0085'), of(':'), of('##['), of('#')]],
   ['an error body', respond(500), [of('<title'), of(' ', '<html>'), of('"request_id" : ')]],
   ['a body', respond(200), [of(' '), of('"'), of('1'), of('-'), `"${of('\\\\')}"`]],
-  ['a body with long integers', respond(200), [`[${of('12345678901234567   ,')}`, `[12345678901234567${of(' ')}`]],
-  ['a body with escapes', respond(200), [`["${of('\\"1234567890123456')}`, `["${of('\\"1234567890123456')}"]`]],
-  ['JSON that is printed again', (text) => printJson(parseJson(text)), [`[${of('12345678901234567890,')}1]`]],
   ['a Retry-After header', parseDelay, [of('9', 'x'), of(' ', 'x'), of('(', ' GMT')]],
   ['a key name', parseKeyName, [of('-'), of('a-run1-1-')]],
   ['a text without a secret', redact('aaaaaaaab'), [of('a')]],
   ['a text full of secrets', redact('aaaaaaaa'), [of('a')]],
+  ['a text full of beginnings of a secret', redact('aaaaaaaaab'), [of('a'), of('a…'), of('aaaaaaaa…')]],
   ['the keys of a sweep', reportSweep, ['k'.repeat(300_000)]],
   ['a Link header', (link) => rejectPartialList([], { link }), [of('<'), of(';a="b'), of('; rel')]],
 ])('a huge text is read in linear time as %s', ([, parse, texts]) => {

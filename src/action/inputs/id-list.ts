@@ -1,4 +1,4 @@
-import { parseJsonOrUndefined, toText } from '../../text/json.js';
+import { idText, parseJsonOrUndefined, toText } from '../../text/json.js';
 import { BadValue, checked, leftoverProblem, type Parse, quote } from './input-values.js';
 
 interface IdListOptions {
@@ -17,7 +17,8 @@ export function parseIdList(text: string, { id, whyEmpty, insteadOfObject, jq }:
   const words = isArray ? parseJsonOrUndefined(text) : text.split(/[\s,]+/).filter((word) => word !== '');
   if (!Array.isArray(words)) throw new BadValue('is not a valid JSON array; expected one such as ["id", "id"]', true);
   // The parser would change a number such as 1e3 into another id. Strings, digits and `null` stay as they were written.
-  if (isArray && !/^\[[\d\s,]*\]$/.test(text.replace(/"(?:[^"\\]|\\.)*"|\bnull\b/g, '')))
+  const hasLongNumber = words.some((word) => typeof word === 'number' && idText(word) === undefined);
+  if (hasLongNumber || (isArray && !/^\[[\d\s,]*\]$/.test(text.replace(/"(?:[^"\\]|\\.)*"|\bnull\b/g, ''))))
     throw new BadValue(`has an item that is not an id; expected only ids (extract them with jq: ${jq})`, true);
   if (words.length === 0 && !isArray) throw new BadValue(whyEmpty);
   // An expression beside the comma may be empty. Without its id, a wait could succeed although it did not check the operation.

@@ -1,6 +1,6 @@
 import { maxBytes } from '../../api/control-api.js';
 import { hasError } from '../../api/parse-response.js';
-import { isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
+import { idText, isAbsent, isObject, type Json, parseJsonOrUndefined } from '../../text/json.js';
 import { readInputFile } from './input-file.js';
 import { BadValue } from './input-values.js';
 import { uuid } from './operation-ids.js';
@@ -31,7 +31,7 @@ function parseIdAt(place: string, value: Json, projectId: string | undefined): s
   const { id, project_id } = isObject(value) ? value : {};
   if (typeof id !== 'string' || !uuid.test(id))
     throw new BadValue(`has no UUID in \`${place}.id\`; expected an operation id`);
-  if (projectId !== undefined && !isAbsent(project_id) && toText(project_id) !== projectId)
+  if (projectId !== undefined && !isAbsent(project_id) && idText(project_id) !== projectId)
     throw new BadValue(
       `contains an operation of another project (\`${place}.project_id\`); expected operations of the project in project-id. ${otherWay}`,
     );

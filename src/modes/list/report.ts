@@ -5,7 +5,6 @@ import type { Key } from '../../api/keys.js';
 import { type ApiRecord, displayText, displayTime, type Operation } from '../../api/records.js';
 import { operationTexts } from '../../operations/description.js';
 import { operationTable } from '../../operations/table.js';
-import { printJson } from '../../text/json.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural } from '../../text/sentences.js';
 import { keyCells, keyHeadings } from '../keys-report.js';
@@ -44,7 +43,7 @@ export const listProjectsReport: Report<ListResult, ListProjectsSettings> = (res
     return [sanitizeId(project.id), ...texts, displayTime(project, 'created_at')].map(codeHtml);
   });
   return {
-    ...commonReport('project', result, '', { batches }, { name: 'batches', value: printJson(batches), rank: 3 }),
+    ...commonReport('project', result, '', { batches }, { name: 'batches', value: JSON.stringify(batches), rank: 3 }),
     details: table,
   };
 };
@@ -74,7 +73,7 @@ function commonReport(noun: Noun, result: ListResult, where = '', fields: object
     outputs: [
       { name: 'count', value: String(ids.length) },
       ...others,
-      { name: `${noun}-ids`, value: printJson(ids), rank: 2 },
+      { name: `${noun}-ids`, value: JSON.stringify(ids), rank: 2 },
       { name: `${noun}s`, value: recordsForOutput(records), rank: 1, holdsRecords: true },
     ],
     result: printResult(head, `${noun}s`, records),
@@ -96,7 +95,7 @@ const recordsAtOnce = 1_000;
 function* printArray(records: readonly ApiRecord[]): Generator<string> {
   yield '[';
   for (let from = 0; from < records.length; from += recordsAtOnce) {
-    const piece = printJson(records.slice(from, from + recordsAtOnce).map(({ record }) => record)).slice(1, -1);
+    const piece = JSON.stringify(records.slice(from, from + recordsAtOnce).map(({ record }) => record)).slice(1, -1);
     yield from === 0 ? piece : `,${piece}`;
   }
   yield ']';
@@ -113,7 +112,7 @@ function recordsForOutput(records: readonly ApiRecord[]): string | undefined {
 }
 
 function* printResult(head: object, name: string, records: readonly ApiRecord[]): Generator<string> {
-  yield `${printJson(head).slice(0, -1)},${JSON.stringify(name)}:`;
+  yield `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(name)}:`;
   yield* printArray(records);
   yield '}';
 }

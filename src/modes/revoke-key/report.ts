@@ -1,5 +1,4 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
-import { printJson } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
 import { idsOf, revocationFailure, revocationOutputs, withFate } from '../keys-report.js';
@@ -36,7 +35,7 @@ export const revokeKeyReport: Report<RevokeKeyResult, RevokeKeySettings> = (resu
     notice: error === undefined && isMissing && failure === undefined ? notFound : undefined,
     outputs: revocationOutputs(revoked, idsOf(unknown)),
     result: [
-      printJson({
+      JSON.stringify({
         mode: 'revoke-key',
         status,
         count: revoked.length,

@@ -1,5 +1,4 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
-import { printJson } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural } from '../../text/sentences.js';
 import { idsOf, keyCells, keyHeadings, revocationFailure, revocationOutputs, withFate } from '../keys-report.js';
@@ -40,7 +39,7 @@ export const sweepKeysReport: Report<SweepResult, SweepKeysSettings> = (result, 
     warnings: failures.length > 0 && left.length === 0 ? [`${why}.`] : [],
     outputs: revocationOutputs(revoked, kept),
     result: [
-      printJson({
+      JSON.stringify({
         mode: 'sweep-keys',
         status,
         dry_run: dryRun,

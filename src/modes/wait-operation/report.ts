@@ -3,7 +3,6 @@ import type { StepReport } from '../../action/step-report.js';
 import { fieldTime } from '../../api/records.js';
 import { operationTexts, type Phase } from '../../operations/description.js';
 import { type OperationRow, operationTable } from '../../operations/table.js';
-import { printJson } from '../../text/json.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
@@ -32,11 +31,11 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
       { name: 'count', value: String(ids.length) },
       { name: 'operation-id', value: deciding },
       { name: 'operation-ids', value: JSON.stringify(ids), rank: 2 },
-      { name: 'operations', value: printJson(records), rank: 1, holdsRecords: true },
+      { name: 'operations', value: JSON.stringify(records), rank: 1, holdsRecords: true },
       ...(idle === undefined ? [] : [{ name: 'idle-project-ids', value: JSON.stringify(idle), rank: 2 }]),
     ],
     result: [
-      printJson({
+      JSON.stringify({
         mode: 'wait-operation',
         status: verdict,
         count: ids.length,

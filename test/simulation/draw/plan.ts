@@ -70,7 +70,7 @@ function drawService(chance: Chance, mode: Mode): Service {
   return {
     seed: chance.below(2 ** 30),
     ...(chance.odds(0.25) ? { apiKey: keyWithSigns } : {}),
-    firstKeyId: chance.pick([1, 165_423, '9007199254740993']),
+    firstKeyId: chance.pick([1, 165_423, '9007199244740993']),
     projects: mode === 'list-projects' ? chance.pick([0, 1, 5, 12, 24]) : isWait ? 3 : 1,
     operations: mode === 'list-operations' ? chance.pick([0, 0, 2, 2, 9, 9, 9, 230]) : chance.pick([0, 2, 9]),
     replicas: chance.times(chance.pick([0, 0, 3, 3, 3]), drawReplica),

@@ -1,28 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Exchange } from '../../../src/http/exchange.js';
 import { Rate } from '../../../src/http/rate.js';
-import { usualPatience, withRetries } from '../../../src/http/retry.js';
 import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
 import { apiBy } from '../../virtual/api.js';
 import { deadlineAt } from '../../virtual/deadline.js';
 import { sendOnce } from '../../virtual/send.js';
-import { silent } from '../../virtual/silent.js';
-
-test('a request without a response for 30 s is sent once more on a new connection', async () => {
-  const { clock, deadline } = deadlineAt(120_000);
-  const connections: unknown[] = [];
-  const sentAt: number[] = [];
-  const exchange: Exchange = ({ onNewConnection }) => {
-    sentAt.push(clock.now());
-    return connections.push(onNewConnection) === 1
-      ? new Promise(() => undefined)
-      : Promise.resolve({ status: 200, headers: {}, body: '[]' });
-  };
-  const rate = new Rate(clock, () => 0);
-  await clock.run(apiBy(exchange, rate).keys(withRetries({ deadline, random: () => 0, log: silent })));
-  expect(connections).toEqual([false, true]);
-  expect(sentAt).toEqual([0, 30_000]);
-});
 
 test('a GET asks every cache on the way for a new response', async () => {
   const caching: unknown[] = [];
@@ -63,10 +45,4 @@ test('a cancel while a list is parsed ends the request as cancelled, even if the
     const { api, deadline } = cancelledWhileParsing(200, body);
     await expect(api.keys(sendOnce(deadline)), body).rejects.toThrow(CancelledError);
   }
-});
-
-test('the error of a rejected create says that no key was made, even if a cancel comes during parsing', async () => {
-  const { api, deadline } = cancelledWhileParsing(429, '{}');
-  const attempt = { deadline, patience: usualPatience };
-  await expect(api.createKey('shop', attempt)).rejects.toMatchObject({ status: 429, mayHaveTakenEffect: false });
 });

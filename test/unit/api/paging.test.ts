@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ListPlace, pageDecoder, pages } from '../../../src/api/paging.js';
+import { type ListPlace, pageDecoder, pages, rejectPartialList } from '../../../src/api/paging.js';
 import { UnexpectedShapeError } from '../../../src/api/parse-response.js';
 import { isObject, type Json, toText } from '../../../src/text/json.js';
 
@@ -34,6 +34,49 @@ test.each(['c-1', 'c-2'])('a page of only known records with the cursor %s is no
 
 test.each<[cursor: Json]>([[true], [{}], [['c-2']]])('a cursor %j is an unusable response, not an end', (cursor) => {
   expect(() => decode(['new'], cursor, 'c-1')).toThrow(/pagination\.cursor/);
+});
+
+const target = '</v2/keys?page=2>';
+const nextLinks = [
+  '; rel="next"',
+  '; REL="Next"',
+  ';rel=next',
+  '; title="a; b, c"; rel="next"',
+  '; rel="nofollow next"',
+];
+test.each([...nextLinks, `; rel="prev", ${target}; rel="next"`])(
+  'a list with the link %s is whole only if it has a cursor',
+  (rel) => {
+    expect(() => rejectPartialList([], { link: target + rel })).toThrow(UnexpectedShapeError);
+    expect(() => rejectPartialList([], { link: target + rel }, 'c')).not.toThrow();
+  },
+);
+
+const otherLinks = ['', `${target}; rel="last"`, '</v2/keys?a=;rel=next>; rel="self"', `${target}; rel="nextish"`];
+test.each([undefined, ...otherLinks])('the header link %s announces no other page', (link) => {
+  expect(() => rejectPartialList([], { link })).not.toThrow();
+});
+
+test.each<[body: Json]>([
+  [{ unavailable_project_ids: ['p-1'] }],
+  [{ error: 'a shard is down' }],
+  [{ errors: [{ message: 'a shard is down' }] }],
+])('a list that comes with %j is not whole, even with a cursor', (body) => {
+  expect(() => rejectPartialList(body, {}, 'c')).toThrow(UnexpectedShapeError);
+});
+
+test.each<[body: Json]>([
+  [{ unavailable_project_ids: null, error: null, errors: [] }],
+  // Only the documented cursor says that a list goes on.
+  [{ has_more: true, next_cursor: 'c', _links: { next: { href: '/v2/projects?page=2' } } }],
+])('a list that comes with %j is whole', (body) => {
+  expect(() => rejectPartialList(body, {})).not.toThrow();
+});
+
+test('the error names at most twenty projects that the service could not read', () => {
+  const ids = ['p-\u001b1\n', 2, ...Array.from({ length: 21 }, (_, n) => `q-${n}`)];
+  const reject = () => rejectPartialList({ unavailable_project_ids: ids }, {}, 'c');
+  expect(reject).toThrow(/could not read projects p- 1, 2, q-0, .* q-17, and 3 more$/);
 });
 
 test('each page is asked for with the cursor and the ids of the pages before', async () => {

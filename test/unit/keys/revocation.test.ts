@@ -81,7 +81,6 @@ test.for<Row>([
   ['a page in place of the list', [], [[page(200)]], 'unknown'],
   ['an object in place of the list', [], [['{"keys":[]}']], 'unknown'],
   ['a list with a record without an id', [], [['[{"name":"ours"}]']], 'unknown'],
-  ['a list with two names for one id', [], [[`[${key()},{"id":7,"name":"theirs"}]`]], 'unknown'],
   ['a lost answer, and then no list', [closed], [[present, 0.1], [503]], 'unknown'],
 ])('%s: the fate of the key is %s', async ([, deletes, lists, fate, count]) => {
   const { clock, deadline } = deadlineAt(600_000);

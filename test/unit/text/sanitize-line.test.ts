@@ -2,9 +2,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sanitizeLine } from '../../../src/text/sanitize-line.js';
 
-const invisible = ['\u001b[31m', '\u009b31m', '\u001b]8;;https://evil.example\u0007', '\u200B', '\0', '\r', '\uFEFF'];
+const invisible = ['\u001b', '\u009b', '\u0007', '\u200B', '\0', '\r', '\uFEFF'];
 test.each(invisible)('the invisible text %j becomes a space, so a secret that it splits stays split', (inside) => {
   expect(sanitizeLine(`hun${inside}ter2`)).toBe('hun ter2');
+});
+
+test('a text that was shortened ends with …, even if its end was blank', () => {
+  expect(sanitizeLine(`a${' '.repeat(900)}b`, 100)).toBe('a…');
 });
 
 test('letters of all scripts and emoji stay unchanged', () => {
