@@ -12,18 +12,19 @@ export interface Operation extends ApiRecord {
   readonly status: string;
 }
 
-export const words = (text: string): readonly string[] => text.split(' ');
-
 /** The documented fields and actions. The service may send others. */
-export const operationFields = words(
-  'id project_id branch_id endpoint_id action status failures_count created_at updated_at',
-);
-export const operationActions = words(
-  'apply_config apply_storage_config check_availability create_branch create_timeline delete_tenant start_compute suspend_compute',
-);
-export const projectFields = words(
-  'id name platform_id region_id provisioner pg_version locked cpu_used_sec proxy_host branch_logical_size_limit created_at updated_at',
-);
+export const operationFields = [
+  ...['id', 'project_id', 'branch_id', 'endpoint_id', 'action', 'status', 'failures_count'],
+  ...['created_at', 'updated_at'],
+];
+export const operationActions = [
+  ...['apply_config', 'apply_storage_config', 'check_availability', 'create_branch', 'create_timeline'],
+  ...['delete_tenant', 'start_compute', 'suspend_compute'],
+];
+export const projectFields = [
+  ...['id', 'name', 'platform_id', 'region_id', 'provisioner', 'pg_version', 'locked', 'cpu_used_sec', 'proxy_host'],
+  ...['branch_logical_size_limit', 'created_at', 'updated_at'],
+];
 
 export function parseProject(value: Json, place: string): ApiRecord {
   if (!isObject(value)) throw unexpectedShape(place, 'an object', value);

@@ -1,7 +1,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { isIP, type Socket, setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
-import { connectionFailed, hostAndPort, TransportError } from './errors.js';
+import { hostAndPort, socketError, TransportError } from './errors.js';
 
 // If a host has several addresses, Node gives each of them but the last 250 ms. A slow one needs more.
 setDefaultAutoSelectFamilyAttemptTimeout(1_000);
@@ -13,13 +13,8 @@ export interface ConnectOptions extends https.RequestOptions {
   readonly proxy: URL | undefined;
 }
 
-/** Errors of connections that were not ready yet. */
-const unsent = new WeakSet<Error>();
-
-/** True if the error proves that the request was not sent. */
-export function isUnsent(error: Error): boolean {
-  return unsent.has(error);
-}
+/** Errors of connections that were not ready yet. So their requests were never sent. */
+export const unsentErrors = new WeakSet<Error>();
 
 /** An agent that keeps connections. Only https goes through proxies: an http service is on this machine. */
 export function keepAliveAgent(protocol: string): http.Agent {
@@ -30,7 +25,7 @@ export function keepAliveAgent(protocol: string): http.Agent {
   const connect = (options: ConnectOptions, tunnel?: Socket): Socket => {
     const host = withoutBrackets(options.host ?? '');
     const socket = createConnection({ ...options, host, socket: tunnel } as https.RequestOptions) as Socket;
-    const note = (error: Error) => void unsent.add(error);
+    const note = (error: Error) => void unsentErrors.add(error);
     socket.on('error', note);
     socket.once(isSecure ? 'secureConnect' : 'connect', () => socket.off('error', note));
     return socket;
@@ -68,7 +63,7 @@ function openTunnel(proxy: URL, { host, port, connectSignal }: ConnectOptions): 
   const { request } = proxy.protocol === 'https:' ? https : http;
   return new Promise((resolve, reject) => {
     const connecting = request(options).end();
-    connecting.on('error', (error) => reject(connectionFailed(error, `the proxy ${hostAndPort(proxy)}`)));
+    connecting.on('error', (error) => reject(socketError(error, `the proxy ${hostAndPort(proxy)}`, true)));
     connecting.on('connect', ({ statusCode: status = 0 }, socket) => {
       if (status === 200) return resolve(socket as Socket);
       socket.destroy();

@@ -61,23 +61,17 @@ export class RetryAfterExceedsDeadline extends RequestError {
 /** An error that is no bug of the action. The report adds no advice, because the message already gives it. */
 export class UserError extends Error {}
 
-/** The request was never sent. `peer`: the host and port to connect to. */
-export function connectionFailed(error: NodeJS.ErrnoException, peer: string): TransportError {
-  const message = `Could not connect to ${peer}: ${socketErrorText(error)}`;
-  return new TransportError(message, { cause: error, mayHaveTakenEffect: false });
-}
-
-export function connectionLost(error: NodeJS.ErrnoException, peer: string): TransportError {
-  return new TransportError(`The connection to ${peer} failed: ${socketErrorText(error)}`, { cause: error });
-}
-
-/** Node's message and code. A user needs more than that for a certificate, and less for OpenSSL's text about EPROTO. */
-function socketErrorText(error: NodeJS.ErrnoException): string {
+/** `peer`: what the connection leads to. `isUnsent`: the request was never sent. */
+export function socketError(error: NodeJS.ErrnoException, peer: string, isUnsent: boolean): TransportError {
   // An AggregateError has no message, and one error for each address of the host.
   const { message, code = '' } = error instanceof AggregateError ? error.errors.at(-1) : error;
-  if (/EPROTO|SSL/.test(code)) return `no TLS (${code}). Does the port serve plain http?`;
   const text = sanitizeLine(message.includes(code) ? message : `${message} (${code})`);
-  return /SELF_SIGNED|UNABLE_TO/.test(code) ? `${text}. Is NODE_EXTRA_CA_CERTS set?` : text;
+  // OpenSSL's text about plain http names lines of its source.
+  const isNoTls = /EPROTO|SSL/.test(code);
+  const reason = isNoTls ? `no TLS (${code}). Does the port serve plain http?` : text;
+  const hint = /SELF_SIGNED|UNABLE_TO/.test(code) ? '. Is NODE_EXTRA_CA_CERTS set?' : '';
+  const what = isUnsent ? `Could not connect to ${peer}` : `The connection to ${peer} failed`;
+  return new TransportError(`${what}: ${reason}${hint}`, { cause: error, mayHaveTakenEffect: !isUnsent });
 }
 
 export function hostAndPort({ hostname, port, protocol }: URL): string {

@@ -2,13 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { HttpClient } from '@actions/http-client';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
 import { longestTimer } from '../time/clock.js';
-import { type ConnectOptions, isUnsent, keepAliveAgent } from './connect.js';
-import { connectionFailed, connectionLost, hostAndPort, TransportError } from './errors.js';
+import { type ConnectOptions, keepAliveAgent, unsentErrors } from './connect.js';
+import { hostAndPort, socketError, TransportError } from './errors.js';
 import { type Exchange, type HttpRequest, type HttpResponse, userAgent } from './exchange.js';
 import { proxyProblem } from './proxy.js';
-
-/** The codes of a closed connection. Windows may report either of the last two. */
-const closedConnectionCodes = ['ECONNRESET', 'EPIPE', 'ECANCELED', 'ECONNABORTED'];
 
 /** Sends requests over sockets. Proxies and certificate authorities come from environment variables. */
 export function httpExchange(): Exchange {
@@ -16,7 +13,7 @@ export function httpExchange(): Exchange {
   let agents = newAgents();
 
   return async (request, onCancel) => {
-    const { url, method } = request;
+    const { url } = request;
     const problem = proxyProblem(url);
     if (problem !== undefined) throw new TransportError(problem, { transient: false, mayHaveTakenEffect: false });
     const proxy = getProxyUrl(url);
@@ -27,21 +24,13 @@ export function httpExchange(): Exchange {
       agents = newAgents();
     });
     const { signal } = controller;
-    const agent = () => (url.protocol === 'https:' ? agents.https : agents.http);
-    const sendOnce = () => send(request, { agent: agent(), signal, connectSignal: signal, proxy });
-    // A lost POST or DELETE may have taken effect, so the caller decides what follows.
-    const mayBeSentTwice = method === 'GET' && Object.keys(agent().freeSockets).length > 0;
+    const agent = url.protocol === 'https:' ? agents.https : agents.http;
     try {
-      return await sendOnce().catch(async (error: NodeJS.ErrnoException) => {
-        if (!mayBeSentTwice || !closedConnectionCodes.includes(error.code ?? '')) throw error;
-        // The service has just closed the kept connection.
-        agents = newAgents();
-        return await sendOnce();
-      });
+      return await send(request, { agent, signal, connectSignal: signal, proxy });
     } catch (error) {
       if (!(error instanceof Error) || error instanceof TransportError) throw error;
       const through = proxy === undefined ? '' : ` through the proxy ${hostAndPort(proxy)}`;
-      throw (isUnsent(error) ? connectionFailed : connectionLost)(error, hostAndPort(url) + through);
+      throw socketError(error, hostAndPort(url) + through, unsentErrors.has(error));
     }
   };
 }

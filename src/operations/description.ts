@@ -30,7 +30,6 @@ export function operationTexts(operation: Operation, nowMs: number) {
   const phase = phaseForStatus(operation.status);
   const from = fieldTime(operation, 'created_at');
   const to = phase === 'pending' ? nowMs : fieldTime(operation, 'updated_at');
-  const span = from === undefined || to === undefined ? undefined : { from, to: Math.max(from, to) };
   return {
     id,
     action,
@@ -40,9 +39,7 @@ export function operationTexts(operation: Operation, nowMs: number) {
     status: sanitizeLine(operation.status, 40),
     failures: displayText(operation, 'failures_count', 20),
     reason: phase === 'failed' ? reasonOf(operation) : '',
-    /** Creation and end, in milliseconds since 1970. */
-    span,
-    duration: span === undefined ? '' : formatDuration(span.to - span.from),
+    duration: from === undefined || to === undefined ? '' : formatDuration(Math.max(0, to - from)),
   };
 }
 

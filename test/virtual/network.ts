@@ -52,8 +52,7 @@ export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, trip: 
         if (isGivenUp) {
           isGivenUp = false;
           exchanges.receiveInVain(request);
-          // The action's client sends only a GET again.
-          if (method !== 'GET') return fail('Connection reset (ECONNRESET)');
+          return fail('Connection reset (ECONNRESET)');
         }
         reception = exchanges.receive(request);
         play(reception, 0);
