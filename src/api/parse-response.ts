@@ -94,7 +94,8 @@ function describePage({ headers, body }: HttpResponse, quote: Quote): string | u
 /** Without user and query, which may contain a token. */
 function redirectTarget({ headers }: HttpResponse, quote: Quote): string {
   const target = (headers['location'] ?? '').replace(/[?#].*/s, cut).replace(/\/\/[^/]*@/, '//');
-  return target && ` to ${sanitizeLine(quote(target), 200)}`;
+  const shown = sanitizeLine(quote(target), 200);
+  return shown && ` to ${shown}`;
 }
 
 export function requestId({ headers, body }: HttpResponse): string | undefined {

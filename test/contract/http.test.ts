@@ -60,7 +60,6 @@ type Attempts = 1 | 2 | 5 | 'for 10 s';
 /** What comes back, how often a GET is sent, what the error says, and what it advises. */
 type Problem = readonly [name: string, fault: Fault, attempts: Attempts, says: RegExp, advises: RegExp];
 const problems: readonly Problem[] = [
-  serviceSays(408, 5, /check its status page/),
   serviceSays(503, 5, /check its status page/),
   serviceSays(400, 1, /check the inputs of this step/),
   serviceSays(501, 1, /check its status page/),
@@ -70,8 +69,6 @@ const problems: readonly Problem[] = [
   ['a 206', status(206), 1, /status 206 \(partial content\)/, unusableAdvice],
   ['an HTML page', html, 5, /status 200 with an HTML page “Sign in” .*proxy or a login page/, baseUrlAdvice],
   ['an HTML page with 401', page(401), 5, /status 401 with an HTML page “Sign in”/, baseUrlAdvice],
-  ['an HTML page with 403', page(403), 5, /status 403 with an HTML page “Sign in”/, baseUrlAdvice],
-  ['an HTML page with 400', page(400), 5, /status 400 with an HTML page “Sign in”/, baseUrlAdvice],
   ['an HTML page with 501', page(501), 5, /status 501 with an HTML page/, /check its status page/],
   ['an HTML page with 407', page(407), 1, /status 407 with an HTML page/, /https_proxy.*no_proxy/],
   ['an HTML page without a type', status(200, { body: untypedPage }), 5, /page “Guest”/, baseUrlAdvice],
@@ -171,13 +168,6 @@ describe.for(calls)('$name', (one) => {
     else expect(times()).toHaveLength(20 + 1 + 5);
   });
 
-  test('does not repeat a permanent failure after a transient one, but in a wait for 10 s', async (context) => {
-    const { result, times } = await send(context, one, { faults: [{ nth: 1, fault: lost }, { fault: status(403) }] });
-    expectError(result, /status 403/);
-    if (mode === 'wait-operation') expect(result.ms).toEqual(between(10 * second, 15 * second));
-    else expect(times()).toHaveLength(2);
-  });
-
   test.for<[during: string, timeout: string, fault: Fault, error: RegExp]>([
     ['a pause before a retry', '1m', retryAfter(503, 60), /status 503/],
     ['a response', '30s', { kind: 'hang-mid-body' }, /timed out after 30s/i],
@@ -231,27 +221,15 @@ test.for([
   expect(timesOf(ids.at(-1))).toEqual([delaysAll ? late : between(0, second)]);
 });
 
-test('a step sends 8 requests at once, then at most 9.5 a second', async (context) => {
-  const stage = await setStage(context);
-  const ids = Array.from({ length: 60 }, () => stage.service.plane.addKey('a key').id);
-  await stage.runMode('revoke-key', { 'key-id': ids.join() });
-  const times = stage.times();
-  const sentBy = (ms: number) => times.filter((at) => at <= ms).length;
-  expect([sentBy(0), sentBy(100)]).toEqual([8, 8]);
-  for (const seconds of [1, 2, 4])
-    expect(sentBy(seconds * second)).toEqual(between(7 + 9.5 * seconds, 8.1 + 9.5 * seconds));
-});
-
 const finished = { id: anyId['operation-id'], status: 'finished' };
 const record = (more: object) => JSON.stringify({ operation: { ...finished, ...more } });
 const inherited = `"__proto__":${JSON.stringify(finished)},"constructor":{"prototype":${JSON.stringify(finished)}}`;
 test.for([
   ['an empty object', '{}'],
-  ['an array', '[]'],
   ['an operation without a status', record({ status: undefined })],
   ['an operation with another id', record({ id: '11111111-5d3c-4b57-9a55-9a3a1f3d7c11' })],
   ['a finished operation of another project', record({ project_id: 'other' })],
-  ['an operation with its status in an array', record({ status: ['finished'] })],
+  ['an operation of a project whose id JSON.parse has rounded', record({ project_id: 2 ** 53 })],
   ['an operation that inherits its status', `{"operation":{${inherited}}}`],
 ] as const)('a wait fails if the body of a 200 is %s', async ([, body], context) => {
   const stage = await setStage(context, { respond: () => body });
@@ -263,9 +241,7 @@ test.for([
 
 test.for([
   ['list-operations', '{"operations":[],"error":"shard is down"}', '{"operations":[],"error":null}'],
-  ['list-operations', '{"operations":[],"errors":[1],"message":"shard is down"}', '{"operations":[],"errors":[]}'],
   ['list-projects', '{"projects":[],"error":{"message":"shard is down"}}', '{"projects":[],"error":""}'],
-  ['list-projects', '{"projects":[{"id":"p"}],"error":"shard is down"}', '{"projects":[{"id":"p"}]}'],
   ['list-keys', '{"error":"shard is down","code":"E1"}', '[]'],
   ['wait-operation', '{"operations":[],"error":"shard is down"}', '{"operations":[],"error":{}}'],
 ] as const)('%s repeats a request for a list that comes with an error: %s', async ([mode, bad, good], context) => {
@@ -286,11 +262,6 @@ test.for(calls)('$name reads at most 8 MiB of a response, or 64 MiB of projects'
   const stage = await setStage(context, { respond });
   await stage.runMode(one.mode, one.inputs(stage));
   expect([...sizes]).toEqual([(one.mode === 'list-projects' ? 64 : 8) * 2 ** 20]);
-});
-
-test.for(['image/png', 'text/plain', ';;;', ''])('list-keys reads JSON served as “%s”', async (type, context) => {
-  const stage = await setStage(context, { respond: () => ({ headers: { 'content-type': type }, body: '[{"id":7}]' }) });
-  expect((await stage.runMode('list-keys')).outputs['key-ids']).toBe('["7"]');
 });
 
 test('a step that gets an unsuccessful status fails at most 2 s after its timeout, whatever the headers are', async (context) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Exchange } from '../../../src/http/exchange.js';
 import { Rate } from '../../../src/http/rate.js';
-import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
+import { Cancellation, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
 import { apiBy } from '../../virtual/api.js';
 import { deadlineAt } from '../../virtual/deadline.js';
 import { sendOnce } from '../../virtual/send.js';
@@ -31,18 +31,4 @@ test('a response is too late if the work on it ends after the deadline', async (
   };
   expect(await list(2_001)).toEqual(new Map());
   await expect(list(2_000)).rejects.toThrow(DeadlineExceeded);
-});
-
-function cancelledWhileParsing(status: number, body: string) {
-  const { clock, cancellation, deadline } = deadlineAt(60_000);
-  // The handler of the signal runs when the event loop is free again.
-  clock.turn = async () => cancellation.cancel();
-  return { api: apiBy(async () => ({ status, headers: {}, body }), new Rate(clock, () => 0)), deadline };
-}
-
-test('a cancel while a list is parsed ends the request as cancelled, even if the list is unusable', async () => {
-  for (const body of ['[]', 'no JSON']) {
-    const { api, deadline } = cancelledWhileParsing(200, body);
-    await expect(api.keys(sendOnce(deadline)), body).rejects.toThrow(CancelledError);
-  }
 });

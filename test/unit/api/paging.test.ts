@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ListPlace, pageDecoder, pages, rejectPartialList } from '../../../src/api/paging.js';
+import { type ListPlace, pageDecoder, rejectPartialList } from '../../../src/api/paging.js';
 import { UnexpectedShapeError } from '../../../src/api/parse-response.js';
 import { isObject, type Json, toText } from '../../../src/text/json.js';
 
@@ -71,27 +71,4 @@ test.each<[body: Json]>([
   [{ has_more: true, next_cursor: 'c', _links: { next: { href: '/v2/projects?page=2' } } }],
 ])('a list that comes with %j is whole', (body) => {
   expect(() => rejectPartialList(body, {})).not.toThrow();
-});
-
-test('the error names at most twenty projects that the service could not read', () => {
-  const ids = ['p-\u001b1\n', 2, ...Array.from({ length: 21 }, (_, n) => `q-${n}`)];
-  const reject = () => rejectPartialList({ unavailable_project_ids: ids }, {}, 'c');
-  expect(reject).toThrow(/could not read projects p- 1, 2, q-0, .* q-17, and 3 more$/);
-});
-
-test('each page is asked for with the cursor and the ids of the pages before', async () => {
-  const places: unknown[] = [];
-  const cursors = ['c-1', 'c-2', undefined];
-  const fetchPage = async ({ cursor, seenIds }: ListPlace) => {
-    const n = places.push([cursor, [...seenIds]]);
-    return { records: [{ id: `r-${n}` }], cursor: cursors[n - 1] };
-  };
-  const read = [];
-  for await (const { records } of pages(fetchPage)) read.push(...records);
-  expect(read).toEqual([{ id: 'r-1' }, { id: 'r-2' }, { id: 'r-3' }]);
-  expect(places).toEqual([
-    [undefined, []],
-    ['c-1', ['r-1']],
-    ['c-2', ['r-1', 'r-2']],
-  ]);
 });

@@ -1,13 +1,7 @@
 import { expect, test } from 'vitest';
-import {
-  RequestError,
-  type RequestErrorOptions,
-  RetryAfterExceedsDeadline,
-  TransportError,
-} from '../../../src/http/errors.js';
+import { RequestError, type RequestErrorOptions, TransportError } from '../../../src/http/errors.js';
 import { type Attempt, isTransientStatus, withRetries } from '../../../src/http/retry.js';
 import { DeadlineExceeded } from '../../../src/time/deadline.js';
-import { gaps } from '../../kit/times.js';
 import { deadlineAt } from '../../virtual/deadline.js';
 import { silent } from '../../virtual/silent.js';
 
@@ -52,40 +46,6 @@ test.for([
   expect(sentAt.length).toBe(5);
 });
 
-test('a pause is random between nothing and 1 s, 2 s, 4 s and 8 s', async () => {
-  for (const share of [0, 0.5, most]) {
-    const { sentAt, ended } = setUp(hour, share, () => failed(503));
-    await ended;
-    expect(gaps(sentAt)).toEqual([1_000, 2_000, 4_000, 8_000].map((longest) => longest * share));
-  }
-});
-
-test.for([
-  [60_000, [0, 60_000]],
-  [60_001, [0]],
-] as const)(
-  'a Retry-After of %i ms with a 503 leads to attempts at %j: none begins after 60 s',
-  async ([ms, times]) => {
-    const { sentAt, ended } = setUp(hour, 0, (n) => (n === 1 ? failed(503, { retryAfterMs: ms }) : undefined));
-    await ended;
-    expect(sentAt).toEqual(times);
-  },
-);
-
-test.for([423, 425, 429])('a request with a %i is repeated until the deadline', async (status) => {
-  const { clock, sentAt, ended } = setUp(5 * 60_000, most, () => failed(status), 1_000);
-  expect(await ended).toBeInstanceOf(DeadlineExceeded);
-  expect(clock.now()).toBe(5 * 60_000);
-  expect(sentAt.length).toBeGreaterThan(30);
-  expect(Math.max(...gaps(sentAt))).toBeLessThanOrEqual(9_000);
-});
-
-test('throttled attempts are none of the five', async () => {
-  const { sentAt, ended } = setUp(hour, 0, (n) => failed(n <= 20 ? 423 : 503));
-  expect(await ended).toMatchObject({ status: 503 });
-  expect(sentAt.length).toBe(25);
-});
-
 test.for([
   [9_999, 2],
   [10_000, 1],
@@ -99,12 +59,6 @@ test('an HTML page with a 401 is not the 401 of the service, so its request is n
   const { sentAt, ended } = setUp(hour, 0, () => failed(401, { isPage: true }));
   await ended;
   expect(sentAt).toEqual([0]);
-});
-
-test.for([423, 429, 503])('a %i with a Retry-After beyond the deadline ends the request at once', async (status) => {
-  const { clock, sentAt, ended } = setUp(10_000, 0, () => failed(status, { retryAfterMs: 10_001 }));
-  expect(await ended).toBeInstanceOf(RetryAfterExceedsDeadline);
-  expect([sentAt, clock.now()]).toEqual([[0], 0]);
 });
 
 test('an attempt without a response gives the next one twice the time, from 30 s on', async () => {
