@@ -233,7 +233,7 @@ test.for([
   ['an operation that inherits its status', `{"operation":{${inherited}}}`],
 ] as const)('a wait fails if the body of a 200 is %s', async ([, body], context) => {
   const stage = await setStage(context, { respond: () => body });
-  const single = await stage.run({ 'project-id': 'p', ...anyId });
+  const single = await stage.run({ 'project-id': String(2 ** 53), ...anyId });
   const list = await stage.run({ 'project-id': 'p', 'operation-id': 'all' });
   expectError(single, /`operation(\.\w+)?` should be .*The response cannot be used/);
   expectError(list, /`operations` (should be an array|is missing: the body is (an array|not an object))/);

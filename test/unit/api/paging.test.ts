@@ -37,32 +37,15 @@ test.each<[cursor: Json]>([[true], [{}], [['c-2']]])('a cursor %j is an unusable
 });
 
 const target = '</v2/keys?page=2>';
-const nextLinks = [
-  '; rel="next"',
-  '; REL="Next"',
-  ';rel=next',
-  '; title="a; b, c"; rel="next"',
-  '; rel="nofollow next"',
-];
-test.each([...nextLinks, `; rel="prev", ${target}; rel="next"`])(
-  'a list with the link %s is whole only if it has a cursor',
-  (rel) => {
-    expect(() => rejectPartialList([], { link: target + rel })).toThrow(UnexpectedShapeError);
-    expect(() => rejectPartialList([], { link: target + rel }, 'c')).not.toThrow();
-  },
-);
+const nextLinks = ['; rel="next"', ';REL=Next', '; title="a; b, c"; rel="next"', '; rel="nofollow next"'];
+test.each(nextLinks)('a list with a link %s is whole only if it has a cursor', (rel) => {
+  expect(() => rejectPartialList([], { link: target + rel })).toThrow(UnexpectedShapeError);
+  expect(() => rejectPartialList([], { link: target + rel }, 'c')).not.toThrow();
+});
 
 const otherLinks = ['', `${target}; rel="last"`, '</v2/keys?a=;rel=next>; rel="self"', `${target}; rel="nextish"`];
 test.each([undefined, ...otherLinks])('the header link %s announces no other page', (link) => {
   expect(() => rejectPartialList([], { link })).not.toThrow();
-});
-
-test.each<[body: Json]>([
-  [{ unavailable_project_ids: ['p-1'] }],
-  [{ error: 'a shard is down' }],
-  [{ errors: [{ message: 'a shard is down' }] }],
-])('a list that comes with %j is not whole, even with a cursor', (body) => {
-  expect(() => rejectPartialList(body, {}, 'c')).toThrow(UnexpectedShapeError);
 });
 
 test.each<[body: Json]>([

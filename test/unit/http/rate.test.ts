@@ -96,15 +96,6 @@ test.for<[retryAfter: number | undefined, random: number, holdEnds: number]>([
   expect(sentAt).toEqual([0, holdEnds]);
 });
 
-test.for([423, 503])('a %i holds no other request', async (status) => {
-  const { send, sendMany, passUntil, sentAt } = setUp();
-  void send({ error: new RequestError('', { status, transient: true, retryAfterMs: 9_000 }) });
-  await passUntil(0);
-  sendMany(7);
-  await passUntil(10);
-  expect(sentAt.length).toBe(8);
-});
-
 test('of all 429 of one hold, one lowers the rate, and the latest Retry-After ends the hold', async () => {
   const sentIn10s = async (count: number) => {
     const { rate, send, sendMany, passUntil, sentBetween } = setUp();
@@ -133,15 +124,6 @@ test.for<[seconds: number, count: number]>([
   const until = 1_000 + seconds * 1_000;
   await passUntil(until);
   expect(sentBetween(1_000, until)).toBe(count);
-});
-
-test('many holds in a row do not lower the rate below 1 a second', async () => {
-  const { clock, rate, send, sendMany, passUntil, sentBetween } = setUp();
-  for (let n = 0; n < 30; n++) await clock.run(send({ error: busy() }));
-  const end = rate.heldUntil;
-  sendMany(100);
-  await passUntil(end + 5_000);
-  expect(sentBetween(end, end + 5_000)).toBe(9);
 });
 
 test('a burst of 8 is sent in spite of a hold, of an empty bucket and of 12 open requests', async () => {

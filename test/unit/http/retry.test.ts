@@ -1,13 +1,10 @@
 import { expect, test } from 'vitest';
 import { RequestError, type RequestErrorOptions, TransportError } from '../../../src/http/errors.js';
 import { type Attempt, isTransientStatus, withRetries } from '../../../src/http/retry.js';
-import { DeadlineExceeded } from '../../../src/time/deadline.js';
 import { deadlineAt } from '../../virtual/deadline.js';
 import { silent } from '../../virtual/silent.js';
 
 const hour = 3_600_000;
-/** `Math.random` returns less than this. */
-const most = 1;
 
 const failed = (status: number, details: Partial<RequestErrorOptions> = {}) =>
   new RequestError(`status ${status}`, { status, transient: isTransientStatus(status), ...details });
@@ -65,14 +62,6 @@ test('an attempt without a response gives the next one twice the time, from 30 s
   const { attempts, ended } = setUp(hour, 0, (n) => [undefined, silence, failed(503), silence][n]);
   expect(await ended).toBe('a response');
   expect(attempts.map(({ patience }) => patience)).toEqual([30_000, 60_000, 60_000, 120_000]);
-});
-
-test('if the deadline comes during a pause, the error carries the last failure', async () => {
-  const error = failed(503);
-  const { clock, ended } = setUp(900, most, (n) => (n === 1 ? error : undefined));
-  expect(await ended).toMatchObject({ cause: error });
-  expect(await ended).toBeInstanceOf(DeadlineExceeded);
-  expect(clock.now()).toBe(900);
 });
 
 test('an error other than a RequestError is thrown without a retry', async () => {
