@@ -32,8 +32,8 @@ export class Secrets {
 
   redact(text: string): string {
     const whole = this.#known.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
-    const [end = '', ...shortened] = whole.split(cut).reverse();
-    return [...shortened.reverse().map((text) => this.#withoutBeginning(text)), end].join(cut);
+    const parts = whole.split(cut);
+    return parts.map((part, n) => (n < parts.length - 1 ? this.#withoutBeginning(part) : part)).join(cut);
   }
 
   /** A text that was shortened may end with the beginning of a secret. */

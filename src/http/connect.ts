@@ -1,7 +1,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { isIP, type Socket, setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
-import { hostAndPort, socketError, TransportError } from './errors.js';
+import { socketError, TransportError } from './errors.js';
 
 // If a host has several addresses, Node gives each of them but the last 250 ms. A slow one needs more.
 setDefaultAutoSelectFamilyAttemptTimeout(1_000);
@@ -63,12 +63,12 @@ function openTunnel(proxy: URL, { host, port, connectSignal }: ConnectOptions): 
   const { request } = proxy.protocol === 'https:' ? https : http;
   return new Promise((resolve, reject) => {
     const connecting = request(options).end();
-    connecting.on('error', (error) => reject(socketError(error, `the proxy ${hostAndPort(proxy)}`, true)));
+    connecting.on('error', (error) => reject(socketError(error, `the proxy ${proxy.host}`, true)));
     connecting.on('connect', ({ statusCode: status = 0 }, socket) => {
       if (status === 200) return resolve(socket as Socket);
       socket.destroy();
       const details = status === 407 ? { status, transient: false } : {};
-      const message = `The proxy ${hostAndPort(proxy)} rejected the tunnel with status ${status}`;
+      const message = `The proxy ${proxy.host} rejected the tunnel with status ${status}`;
       reject(new TransportError(message, { ...details, mayHaveTakenEffect: false }));
     });
   });

@@ -73,7 +73,3 @@ export function socketError(error: NodeJS.ErrnoException, peer: string, isUnsent
   const what = isUnsent ? `Could not connect to ${peer}` : `The connection to ${peer} failed`;
   return new TransportError(`${what}: ${reason}${hint}`, { cause: error, mayHaveTakenEffect: !isUnsent });
 }
-
-export function hostAndPort({ hostname, port, protocol }: URL): string {
-  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
-}

@@ -1,16 +1,16 @@
-import type { IncomingMessage } from 'node:http';
+import type { Agent, IncomingMessage } from 'node:http';
 import { HttpClient } from '@actions/http-client';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
 import { longestTimer } from '../time/clock.js';
 import { type ConnectOptions, keepAliveAgent, unsentErrors } from './connect.js';
-import { hostAndPort, socketError, TransportError } from './errors.js';
+import { socketError, TransportError } from './errors.js';
 import { type Exchange, type HttpRequest, type HttpResponse, userAgent } from './exchange.js';
 import { proxyProblem } from './proxy.js';
 
 /** Sends requests over sockets. Proxies and certificate authorities come from environment variables. */
 export function httpExchange(): Exchange {
-  const newAgents = () => ({ http: keepAliveAgent('http:'), https: keepAliveAgent('https:') });
-  let agents = newAgents();
+  // All requests of a step go to one origin.
+  let agent: Agent | undefined;
 
   return async (request, onCancel) => {
     const { url } = request;
@@ -21,16 +21,16 @@ export function httpExchange(): Exchange {
     onCancel(() => {
       controller.abort();
       // After a request without a response, the other connections may be broken, too.
-      agents = newAgents();
+      agent = undefined;
     });
     const { signal } = controller;
-    const agent = url.protocol === 'https:' ? agents.https : agents.http;
+    agent ??= keepAliveAgent(url.protocol);
     try {
       return await send(request, { agent, signal, connectSignal: signal, proxy });
     } catch (error) {
       if (!(error instanceof Error) || error instanceof TransportError) throw error;
-      const through = proxy === undefined ? '' : ` through the proxy ${hostAndPort(proxy)}`;
-      throw socketError(error, hostAndPort(url) + through, unsentErrors.has(error));
+      const through = proxy === undefined ? '' : ` through the proxy ${proxy.host}`;
+      throw socketError(error, url.host + through, unsentErrors.has(error));
     }
   };
 }

@@ -30,6 +30,15 @@ test('a secret is redacted completely even if another secret is its beginning', 
   expect(secrets.redact('key-of-8-and-more')).toBe('***');
 });
 
+test('the beginning of a secret is redacted where a text was shortened', () => {
+  const secrets = new Secrets(() => undefined);
+  for (const secret of ['key-of-8-and-more', 'aaaaaaaaaab']) secrets.add(secret);
+  for (const shown of ['key-of-8', 'key-of-8-and-mor', 'aaaaaaaaaa'])
+    expect(secrets.redact(`(a ${shown}…; b ${shown}… c)`)).toBe('(a ***…; b ***… c)');
+  for (const other of ['key-of-8 and mor…', 'key-of-…', 'key-of-8', 'the end…'])
+    expect(secrets.redact(other)).toBe(other);
+});
+
 test('an empty secret is neither masked nor redacted', () => {
   const masked: string[] = [];
   const secrets = new Secrets((text) => masked.push(text));

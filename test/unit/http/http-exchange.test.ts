@@ -118,7 +118,7 @@ test.for([
   [
     'accepts the tunnel and closes it',
     proxyResponse('200 OK', 'Via: x'),
-    /Could not connect to control\.test:443/,
+    /Could not connect to control\.test through the proxy 127/,
     unsent,
   ],
   ['has no valid URL', undefined, /^https_proxy is not a valid URL/, final],
