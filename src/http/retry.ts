@@ -67,7 +67,7 @@ export function withRetries({ deadline, random, log }: Circumstances): Send {
 
     for (;;) {
       try {
-        await deadline.sleep(pause);
+        if (lastError !== undefined) await deadline.sleep(pause);
         return await attempt({ deadline, patience });
       } catch (error) {
         if (error instanceof DeadlineExceeded) throw new DeadlineExceeded(lastError);

@@ -52,6 +52,12 @@ test.for([
   expect(sentAt.length).toBe(times);
 });
 
+test('the last request after a 401 is sent 10 s after the first one', async () => {
+  const { sentAt, ended } = setUp(hour, 1, () => failed(401));
+  await ended;
+  expect(sentAt).toEqual([0, 1_000, 3_000, 7_000, 10_000]);
+});
+
 test('an HTML page with a 401 is not the 401 of the service, so its request is not repeated for 10 s', async () => {
   const { sentAt, ended } = setUp(hour, 0, () => failed(401, { isPage: true }));
   await ended;
