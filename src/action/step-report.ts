@@ -9,8 +9,6 @@ export interface StepReport {
   /** A few words for the summary and the log, without a full stop. */
   readonly headline: string;
   readonly error?: string | undefined;
-  /** The summary shows this text in place of `error`, if headline and table already show the rest of `error`. */
-  readonly errorAboveTable?: string | undefined;
   readonly notice?: string | undefined;
   readonly warnings?: readonly string[];
   readonly outputs?: readonly Output[];
@@ -27,9 +25,7 @@ export interface Output {
   readonly name: string;
   /** JSON, or text without `##[`. Undefined if the value is too large for any output. */
   readonly value: string | undefined;
-  /** If the outputs are too large in total, those with a rank are emptied, lowest rank first, until the rest fits. */
-  readonly rank?: number;
-  /** True for an array of records, which must fit into one environment variable. */
+  /** True for an array of records. */
   readonly holdsRecords?: boolean;
   /** True if the output passes a secret to later steps on purpose. All other outputs are redacted. */
   readonly isSecret?: boolean;

@@ -36,17 +36,18 @@ export function revocationFailure(
 export function revocationOutputs(revoked: readonly string[], kept: readonly string[]): Output[] {
   return [
     { name: 'count', value: String(revoked.length) },
-    { name: 'revoked-key-ids', value: JSON.stringify(revoked), rank: 1 },
-    { name: 'kept-key-ids', value: JSON.stringify(kept), rank: 1 },
+    { name: 'revoked-key-ids', value: JSON.stringify(revoked) },
+    { name: 'kept-key-ids', value: JSON.stringify(kept) },
   ];
 }
 
 export const idsOf = (keys: readonly Revocation[]): string[] => keys.flatMap(({ id }) => id ?? []);
 
-export const keyHeadings = ['Key', 'Name', 'Created', 'Last used'];
+export const keyHeadings = ['Key', 'Name', 'Created', 'Age', 'Last used'];
 
 /** Cells of a summary table. Summaries can be public, so no cell contains a network address. */
-export function keyCells(key: Key): string[] {
-  const times = ['created_at', 'last_used_at'].map((field) => displayTime(key, field));
-  return [key.id, sanitizeLine(key.name ?? '', 80), ...times].map(codeHtml);
+export function keyCells(key: Key, nowMs: number): string[] {
+  const [created, lastUsed] = ['created_at', 'last_used_at'].map((field) => codeHtml(displayTime(key, field)));
+  const age = key.createdAt === undefined ? '' : formatDuration(Math.max(0, nowMs - key.createdAt));
+  return [codeHtml(key.id), codeHtml(sanitizeLine(key.name ?? '', 80)), created ?? '', age, lastUsed ?? ''];
 }

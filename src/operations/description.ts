@@ -43,6 +43,7 @@ export function operationTexts(operation: Operation, nowMs: number) {
     /** Creation and end, in milliseconds since 1970. */
     span,
     duration: span === undefined ? '' : formatDuration(span.to - span.from),
+    age: from === undefined ? '' : formatDuration(Math.max(0, nowMs - from)),
   };
 }
 

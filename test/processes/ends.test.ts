@@ -159,10 +159,6 @@ describe.for(Object.entries(holds))('while %s,', ([, hold]) => {
     const result = await step.done;
     expect(result).toMatchObject({ exitCode: 1, overran: false, outputs: { status: 'timeout' } });
     errorOf(result);
-    // The step's own clock measures this. Tests in virtual time prove the 2 s of the contract. A busy machine is late, but not
-    // by as much as a socket that hangs.
-    expect(Number(result.outputs['duration-ms'])).toBeGreaterThanOrEqual(3_000);
-    expect(Number(result.outputs['duration-ms'])).toBeLessThan(13_000);
   });
 });
 

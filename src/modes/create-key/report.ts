@@ -1,5 +1,5 @@
 import { failureReport } from '../../action/failure-report.js';
-import { textHtml } from '../../action/markdown.js';
+import { paragraph } from '../../action/markdown.js';
 import type { Report } from '../mode.js';
 import type { CreateKeyResult } from './create-key.js';
 import type { CreateKeySettings } from './settings.js';
@@ -27,6 +27,6 @@ export const createKeyReport: Report<CreateKeyResult, CreateKeySettings> = (resu
       : 'No key was created.';
   const error = report.error === undefined ? undefined : `${report.error} ${whatRemains}`;
   // A cancelled step has no error text, so the summary says what remains.
-  const details = error === undefined ? `<p>${textHtml(whatRemains)}</p>\n` : '';
+  const details = error === undefined ? paragraph(whatRemains) : '';
   return { ...report, error, outputs, details };
 };

@@ -15,13 +15,14 @@ import { isFailed, isPending, type TrackedOperation } from './tracked-operations
 
 export function waitReport(result: WaitResult, settings: WaitSettings, facts: ReportFacts): StepReport {
   const { verdict, operations, elapsed } = result;
-  const { projectIds } = settings;
+  const { projectIds, target } = settings;
   const table = operationTable(operationRows(result, settings, facts), (row) => row);
   const ids = operations.map(({ id }) => id);
   const records = operations.flatMap(({ operation }) => operation?.record ?? []);
   const deciding = decidingId(result) ?? '';
-  const idle = 'all' in settings.target ? result.idleProjects : undefined;
+  const idle = 'all' in target ? result.idleProjects : undefined;
   const shown = joinFirst(projectIds.map((id) => codeHtml(sanitizeId(id))));
+  const criteria = 'all' in target ? [`since ${formatDuration(target.since)}`, ...target.all.texts].map(codeHtml) : [];
   const where = projectIds.length === 1 ? `Project ${shown}` : `${projectIds.length} projects: ${shown}`;
   return {
     ...waitMessages(result, { ...settings, ...facts }),
@@ -31,9 +32,9 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
     outputs: [
       { name: 'count', value: String(ids.length) },
       { name: 'operation-id', value: deciding },
-      { name: 'operation-ids', value: JSON.stringify(ids), rank: 2 },
-      { name: 'operations', value: printJson(records), rank: 1, holdsRecords: true },
-      ...(idle === undefined ? [] : [{ name: 'idle-project-ids', value: JSON.stringify(idle), rank: 2 }]),
+      { name: 'operation-ids', value: JSON.stringify(ids) },
+      { name: 'operations', value: printJson(records), holdsRecords: true },
+      ...(idle === undefined ? [] : [{ name: 'idle-project-ids', value: JSON.stringify(idle) }]),
     ],
     result: [
       printJson({
@@ -47,7 +48,7 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
         idle_project_ids: idle,
       }),
     ],
-    details: `<p>${where}, waited ${formatDuration(elapsed)}.</p>\n${table}`,
+    details: `<p>${[where, ...criteria].join(', ')}, waited ${formatDuration(elapsed)}.</p>\n${table}`,
   };
 }
 

@@ -1,11 +1,17 @@
-import { parseNonEmptyList, parseProjectId } from '../../action/inputs/id-list.js';
-import { type InputReader, readAge } from '../../action/inputs/input-reader.js';
-import { BadValue, durationParser, oneOfParser, type Parse, parseBoolean } from '../../action/inputs/input-values.js';
-import { parseOperationIds } from '../../action/inputs/operation-ids.js';
+import { parseOperationIds, parsePathIds, parseProjectId } from '../../action/inputs/id-list.js';
+import type { InputReader } from '../../action/inputs/input-reader.js';
+import {
+  BadValue,
+  durationParser,
+  oneOfParser,
+  type Parse,
+  parseAge,
+  parseBoolean,
+} from '../../action/inputs/input-values.js';
 import { readOperationIds } from '../../action/inputs/response-file.js';
 import { operationFields } from '../../api/records.js';
 import { parseDuration } from '../../time/duration.js';
-import { type Filter, readFilter } from '../list/filter.js';
+import { type Filter, parseFilter } from '../list/filter.js';
 
 /** `all`: the operations that the filter admits. `since`: what ended so many milliseconds before the step counts, too. */
 export type AllOperations = { readonly all: Filter; readonly since: number };
@@ -43,7 +49,7 @@ export function readWaitSettings(reader: InputReader) {
 }
 
 function parseProjectIds(text: string): string[] {
-  const ids = parseNonEmptyList(text, 'a project id');
+  const ids = parsePathIds(text, 'a project id');
   const problem = `lists ${ids.length} projects; expected at most ${maxProjects} in one step. Raise max-batches in the step that lists the projects`;
   if (ids.length > maxProjects) throw new BadValue(problem);
   return ids;
@@ -59,8 +65,8 @@ const pollIntervalParser =
   };
 
 function readAll(reader: InputReader): Target | null {
-  const filter = readFilter(reader, waitFilterFields, changingFields);
-  const since = readAge(reader, 'since');
+  const filter = reader.parse('filter', (text) => parseFilter(text, waitFilterFields, changingFields));
+  const since = reader.optional('since', parseAge);
   return filter === null || since === null ? null : { all: filter, since: since ?? defaultSince };
 }
 
