@@ -1,35 +1,48 @@
+import { isObject, type Json } from '../text/json.js';
 import { errorMessage } from '../text/sentences.js';
 import { paragraph } from './markdown.js';
-import { writeResultFile } from './result-file.js';
-import type { Output, PublishContext, StepReport } from './step-report.js';
+import { printArray, writeResultFile } from './result-file.js';
+import type { Outputs, PublishContext, StepReport } from './step-report.js';
 import { escapeCommands, escapeCommandsInJson } from './toolkit.js';
 
-/** On Windows, a later step cannot read more than 32,766 characters from an environment variable. */
-export const maxRecordsLength = 30_000;
 /** GitHub limits all outputs of a job to 1 MB. */
 const maxLength = 200_000;
+/** For an array of records. On Windows, a later step cannot read more than 32,766 characters from an environment variable. */
+const maxRecordsLength = 30_000;
 
-/** Writes the result file and all outputs except `status`. Redacts each output unless it is marked secret. Returns warnings. */
+/** Writes the result file and all outputs except `status`. Returns warnings. */
 export function publishOutputs(report: StepReport, context: PublishContext): readonly string[] {
-  const { toolkit, secrets } = context;
-  const message = escapeCommands((report.error ?? report.headline).replace(/\s+/g, ' '));
-  const all: Output[] = [{ name: 'message', value: message }];
+  const { toolkit, secrets, mode } = context;
+  const { status, succeeded, error, headline, outputs = {}, secretOutputs = {}, resultFields } = report;
   const warnings: string[] = [];
-  if (report.result !== undefined)
-    all.push({ name: 'result-file', value: writeResultFile(report.result, report.succeeded, warnings, context) });
-  const tooLarge: string[] = [];
-  for (const { name, value, isSecret, holdsRecords } of [...all, ...(report.outputs ?? [])]) {
-    // Redaction comes before escaping, because an escape could split a secret.
-    const text = isSecret ? value : value && escapeCommandsInJson(secrets.redact(value));
-    const isTooLarge = text === undefined || text.length > (holdsRecords ? maxRecordsLength : maxLength);
-    if (isTooLarge) tooLarge.push(name);
-    toolkit.output(name, isTooLarge ? '' : text);
+  for (const [name, value] of Object.entries(secretOutputs)) toolkit.output(name, value);
+  if (resultFields !== undefined) {
+    const fields = Object.entries(outputs).map(([name, value]) => [name.replaceAll('-', '_'), value]);
+    const result = { mode, status, ...Object.fromEntries(fields), ...resultFields };
+    toolkit.output('result-file', writeResultFile(result, succeeded, warnings, context));
   }
-  if (tooLarge.length > 0)
-    warnings.push(
-      `Outputs left empty because they are too large: ${tooLarge.join(', ')}. Read them from the file that the output result-file names.`,
-    );
-  return warnings;
+  const message = escapeCommands((error ?? headline).replace(/\s+/g, ' '));
+  // Redaction comes before escaping, because an escape could split a secret.
+  const clean = (text: string) => escapeCommandsInJson(secrets.redact(text));
+  const tooLarge: string[] = [];
+  for (const [name, value] of Object.entries({ message, ...outputs })) {
+    const text = textWithinLimit(value, clean);
+    if (text === undefined) tooLarge.push(name);
+    toolkit.output(name, text ?? '');
+  }
+  const warning = `Outputs left empty because they are too large: ${tooLarge.join(', ')}. Read them from the file that the output result-file names.`;
+  return tooLarge.length === 0 ? warnings : [...warnings, warning];
+}
+
+function textWithinLimit(value: Outputs[string], clean: (text: string) => string): string | undefined {
+  const isArray = typeof value === 'object';
+  const max = isArray && isObject(value[0] as Json) ? maxRecordsLength : maxLength;
+  let text = '';
+  for (const piece of isArray ? printArray(value) : [String(value)]) {
+    text += clean(piece);
+    if (text.length > max) return undefined;
+  }
+  return text;
 }
 
 export async function publishLogAndSummary(report: StepReport, context: PublishContext): Promise<void> {

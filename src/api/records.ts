@@ -12,18 +12,42 @@ export interface Operation extends ApiRecord {
   readonly status: string;
 }
 
-export const words = (text: string): readonly string[] => text.split(' ');
-
 /** The documented fields and actions. The service may send others. */
-export const operationFields = words(
-  'id project_id branch_id endpoint_id action status failures_count created_at updated_at',
-);
-export const operationActions = words(
-  'apply_config apply_storage_config check_availability create_branch create_timeline delete_tenant start_compute suspend_compute',
-);
-export const projectFields = words(
-  'id name platform_id region_id provisioner pg_version locked cpu_used_sec proxy_host branch_logical_size_limit created_at updated_at',
-);
+export const operationFields: readonly string[] = [
+  'id',
+  'project_id',
+  'branch_id',
+  'endpoint_id',
+  'action',
+  'status',
+  'failures_count',
+  'created_at',
+  'updated_at',
+];
+export const operationActions: readonly string[] = [
+  'apply_config',
+  'apply_storage_config',
+  'check_availability',
+  'create_branch',
+  'create_timeline',
+  'delete_tenant',
+  'start_compute',
+  'suspend_compute',
+];
+export const projectFields: readonly string[] = [
+  'id',
+  'name',
+  'platform_id',
+  'region_id',
+  'provisioner',
+  'pg_version',
+  'locked',
+  'cpu_used_sec',
+  'proxy_host',
+  'branch_logical_size_limit',
+  'created_at',
+  'updated_at',
+];
 
 /** Accepts a string or an integer as the id. Other numbers are rejected, because JSON.parse may have rounded them. */
 export function parseProject(value: Json, place: string): ApiRecord {

@@ -1,6 +1,6 @@
 import { adviceAfter, failureReport } from '../action/failure-report.js';
 import { codeHtml } from '../action/markdown.js';
-import type { Output, StepReport } from '../action/step-report.js';
+import type { Outputs, StepReport } from '../action/step-report.js';
 import type { Key } from '../api/keys.js';
 import { displayTime } from '../api/records.js';
 import type { Fate, Revocation } from '../keys/revocation.js';
@@ -33,12 +33,8 @@ export function revocationFailure(
 }
 
 /** `kept`: ours, or given, and left or not confirmed as gone. */
-export function revocationOutputs(revoked: readonly string[], kept: readonly string[]): Output[] {
-  return [
-    { name: 'count', value: String(revoked.length) },
-    { name: 'revoked-key-ids', value: JSON.stringify(revoked) },
-    { name: 'kept-key-ids', value: JSON.stringify(kept) },
-  ];
+export function revocationOutputs(revoked: readonly string[], kept: readonly string[]): Outputs {
+  return { count: revoked.length, 'revoked-key-ids': revoked, 'kept-key-ids': kept };
 }
 
 export const idsOf = (keys: readonly Revocation[]): string[] => keys.flatMap(({ id }) => id ?? []);

@@ -21,15 +21,15 @@ staged('the step reports all invalid inputs in one error, with what it expects',
   });
   expect(errorOf(result).split('\n')).toEqual([
     '9 bad inputs:',
-    '- timeout: “10 minutes” is not a duration; expected whole numbers with units (ms, s, m, h, d), such as 10m or 1h30m.',
+    '- timeout: “10 minutes” is not valid; expected 0 or a duration from 1ms to 5d, such as 90s or 1h30m (units: ms, s, m, h, d).',
     '- summary: “yes” is not a boolean; expected true or false.',
     '- project-id: “a/b” is not a project id: it must not be empty, “.” or “..”, or contain “/” or control characters.',
     '- operation-id: “ALL” is not an operation id; expected a UUID, or the word “all” alone.',
     '- fail-on: “match” is not a valid value; valid values: empty.',
-    '- poll-interval: “1.5s” is not a duration; expected auto, or whole numbers with units (ms, s, m, h, d), such as 10m or 1h30m.',
+    '- poll-interval: “1.5s” is not valid; expected auto or a duration from 100ms to 5d, such as 90s or 1h30m (units: ms, s, m, h, d).',
     '- fail-fast: “nope” is not a boolean; expected true or false.',
     expect.stringMatching(/^- failon: is not an input; /),
-    '- key-id: “5” has no effect in wait-operation; expected it to be empty. Remove it, or check the value of mode.',
+    '- key-id: “5” has no effect here, because of mode or another input; expected it to be empty.',
     'No request was sent.',
   ]);
   expect(result.summary).toMatch(/^### ❌/);
@@ -68,15 +68,17 @@ const noBoolean = 'is not a boolean; expected true or false';
 const noBatches = 'is not a number of batches; expected 1 to 256';
 const leftover = ['null', 'undefined', `\${{ x }}`, `a\${{`];
 const noValue = 'is no value. Check the expression or the step';
-const empty = 'An expression is empty if a step id, an output or a variable is misspelled, or if its step was skipped';
-const noUnit = 'has no unit; expected whole numbers with units';
-const badKey = 'or has a space, a line break or another character that no';
+const empty =
+  'Check the expression: it is empty if a step id, an output or a variable is misspelled, or if its step was skipped';
+const aDuration = 'is not valid; expected a duration from 1ms to 5d';
+const anAge = 'is not valid; expected a duration with a unit from 1ms to 366d';
+const badKey = 'characters, without spaces, line breaks or accents. Check the value of the secret';
 const badKeyId = 'is not a key id; expected an integer';
 const noProject = 'is not a project id: it must not be empty, “.” or “..”, or contain “/”';
 const unusable =
   'is not a usable URL; expected one like https://host/api/v2, without user, password, query and fragment';
 const noList = 'is not a list of ids; expected';
-const several = 'lists 2 ids; expected one. Several are allowed only in wait-operation with “operation-id: all”';
+const several = 'lists 2 ids; expected at most 1';
 const booleans: [Mode, string][] = [
   ['list-keys', 'summary'],
   ['wait-operation', 'fail-fast'],
@@ -90,15 +92,13 @@ const quoted = ['timeout', 'fail-fast', 'poll-interval', 'fail-on'];
 
 test.for<Row>([
   ['list-keys', 'mode', [''], `is empty; valid values: ${modes.join(', ')}.`],
-  ...modes.filter((mode) => mode !== 'wait-operation').map((mode): Row => [mode, 'timeout', ['0'], 'is too short']),
-  ['wait-operation', 'timeout', ['5d1ms'], 'is too long; expected at most 5 days'],
-  ['wait-operation', 'poll-interval', ['0', '99ms'], 'is too short; expected auto, or at least 100ms'],
+  ...modes.filter((mode) => mode !== 'wait-operation').map((mode): Row => [mode, 'timeout', ['0', '5d1ms'], aDuration]),
+  ['wait-operation', 'timeout', ['5d1ms'], 'is not valid; expected 0 or a duration from 1ms to 5d'],
+  ['wait-operation', 'poll-interval', ['0', '99ms'], 'is not valid; expected auto or a duration from 100ms to 5d'],
   ['wait-operation', 'poll-interval', ['10m', '600'], 'is not shorter than timeout; expected a shorter pause, or auto'],
-  ['list-operations', 'since', ['0s'], 'is too short'],
-  ['list-operations', 'since', ['24'], noUnit],
-  ['sweep-keys', 'older-than', ['0', '90'], noUnit],
-  ['list-keys', 'older-than', ['90'], noUnit],
-  ['list-keys', 'older-than', ['old', '90 d', '1m1h'], 'is not a duration; expected'],
+  ['list-operations', 'since', ['0s', '24', '366d1ms'], anAge],
+  ['sweep-keys', 'older-than', ['0', '90'], anAge],
+  ['list-keys', 'older-than', ['90', 'old', '90 d', '1m1h'], anAge],
   ...booleans.map(([mode, name]): Row => [mode, name, ['yes', 'on', '1', 'tRUE'], noBoolean]),
   ['sweep-keys', 'fail-on', ['empty'], 'is not a valid value; valid values: match'],
   ['list-keys', 'fail-on', ['Match'], 'is not a valid value; valid values: empty, match.'],
@@ -142,7 +142,9 @@ test.for<Row>([
   ['list-keys', 'api-key', ['undefined'], noValue],
   ['sweep-keys', 'github-token', ['', 'hunter2\nx', 'hunter2 x', 'hünter-hunter2'], badKey],
   ...quoted.map((name): Row => ['wait-operation', name, urls, 'expected|valid values']),
-  ...['filter', 'since'].map((name): Row => ['wait-operation', name, ['1h'], 'counts only with “operation-id: all”']),
+  ...['filter', 'since'].map(
+    (name): Row => ['wait-operation', name, ['1h'], 'has no effect here, because of mode or another input'],
+  ),
 ])('`%s` rejects %s: %j', async ([mode, name, values, message], context) => {
   const stage = await setStage(context, { oneJob: true });
   for (const value of values) {
@@ -156,12 +158,20 @@ test.for<Row>([
 const keyNamed = (name: string): Inputs => ({ 'key-id': '', 'key-name': name });
 staged.for<readonly [mode: string, inputs: Inputs, message: RegExp]>([
   ['wait-operation', { 'operation-id': 'x'.repeat(100) }, /“x{59}…” is not/],
-  ['wait-operation', { 'response-file': 'response.json' }, /response-file: is set together with operation-id/],
+  [
+    'wait-operation',
+    { 'response-file': 'response.json' },
+    /operation-id: has no effect here, because of mode or another input/,
+  ],
   ['wait-operation', { 'operation-id': '', 'response-file': `\${{ x }}` }, /response-file: “.*” is no value/],
   ['wait-operation', { ...all, filter: 'status=x' }, /filter: line 1, .*status cannot be used here/],
   ['wait-operation', { ...all, timeout: '29999ms' }, /timeout: “29999ms” is too short .*expected at least 30s, or 0/],
   ['wait-operation', { ...all, 'project-id': '["\\ud800x"]' }, /project-id: .* is not a project id: it must not be/],
-  ['revoke-key', { 'key-id': '5', 'key-name': 'shop' }, /key-name: is set together with key-id/],
+  [
+    'revoke-key',
+    { 'key-id': '5', 'key-name': 'shop' },
+    /key-id: “5” has no effect here, because of mode or another input/,
+  ],
   ...leftover.map((name) => ['revoke-key', keyNamed(name), /key-name: “.*” is no value/] as const),
   ['revoke-key', keyNamed('a\nb'), /key-name: .* is not a name;/],
   ...[all, {}].map((more) => ['wait-operation', { ...more, 'project-id': '[]' }, /project-id: is empty;/] as const),
@@ -194,7 +204,7 @@ staged.for([
   ['environment', { 'api-key': '' }, { CTL_API_KEY: ' timeout ' }],
 ] as const)('an API key of 7 characters from the %s is rejected and not masked', async ([, inputs, env], { stage }) => {
   const result = await rejectInputs(stage, 'list-keys', { ...inputs, timeout: 'soon' }, { env });
-  expect(errorOf(result)).toMatch(/^- api-key: has fewer than 8 characters, and masking it would hide ordinary text/m);
+  expect(errorOf(result)).toMatch(/^- api-key: is not usable; expected at least 8 characters, /m);
   expect(errorOf(result)).toMatch(/^- timeout: “soon”/m);
   expect(result.masks).toEqual([]);
 });
@@ -281,7 +291,7 @@ test('a wait with operation-id: all accepts up to 100 projects', async (context)
   const ids = Array.from({ length: 101 }, (_, index) => `p-${index}`);
   const stage = await setStage(context);
   const rejected = await rejectInputs(stage, 'wait-operation', { ...all, 'project-id': ids.join(' ') });
-  expect(errorOf(rejected)).toContain('lists 101 projects; expected at most 100');
+  expect(errorOf(rejected)).toContain('lists 101 ids; expected at most 100');
   for (const text of ['a ,\tb,a', '["a","b","a"]'])
     expect(await projectsRead(context, 'wait-operation', text), text).toEqual(['a', 'b']);
   expect(await projectsRead(context, 'wait-operation', ids.slice(1).join(' '))).toHaveLength(100);
@@ -322,10 +332,10 @@ staged.for(modes)('`%s` rejects inputs of other modes, unless they have their de
   const values: Record<string, string> = { since: '90d', ...secrets };
   const bad = inputsWith((name) => values[name] ?? (standard.get(name) === 'true' ? 'False' : 'more'));
   const rejected = await rejectInputs(stage, mode, { ...bad, timeout: 'soon' });
-  const advice = `has no effect in ${mode}; expected it to be empty. Remove it, or check the value of mode.`;
+  const advice = 'has no effect here, because of mode or another input; expected it to be empty.';
   const expected = unused.map((name) => `- ${name}: ${name in secrets ? '' : `“${bad[name]}” `}${advice}`);
   const [first, ...lines] = errorOf(rejected).split('\n').slice(1, -1);
-  expect(first).toMatch(/^- timeout: “soon” is not a duration/);
+  expect(first).toMatch(/^- timeout: “soon” is not valid/);
   expect(lines.toSorted()).toEqual(expected.toSorted());
   expect(rejected.output + rejected.summary).not.toContain('hunter2');
 

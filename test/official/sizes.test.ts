@@ -23,7 +23,7 @@ test.concurrent('list-projects writes 100,000 projects to the result file, and w
 
   expect(job.conclusion).toBe('succeeded');
   expect(job.steps['all']?.warnings).toEqual([
-    expect.stringMatching(/too large: batches, project-ids, projects\. .*result-file/),
+    expect.stringMatching(/too large: project-ids, batches, projects\. .*result-file/),
   ]);
   expect(job.steps['all']?.summary).toMatch(/^### ⚠️ list-projects: 100000 projects/);
   expect(job.steps['count']?.log).toContain('It holds 100000.');

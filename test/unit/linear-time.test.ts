@@ -1,6 +1,5 @@
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { parseOperationIds } from '../../src/action/inputs/id-list.js';
 import { BadValue, durationParser, oneOfParser, quote } from '../../src/action/inputs/input-values.js';
 import { parseBaseUrl } from '../../src/action/inputs/inputs.js';
 import { Secrets } from '../../src/action/secrets.js';
@@ -16,6 +15,7 @@ import { parseKeyName, repositoryFingerprint } from '../../src/keys/key-name.js'
 import { parseFilter } from '../../src/modes/list/filter.js';
 import { parseKeyIds } from '../../src/modes/revoke-key/settings.js';
 import { sweepKeysReport } from '../../src/modes/sweep-keys/report.js';
+import { parseOperationIds } from '../../src/modes/wait-operation/settings.js';
 import { parseJson, printJson } from '../../src/text/json.js';
 import { sanitizeLine } from '../../src/text/sanitize-line.js';
 import { DeadlineExceeded } from '../../src/time/deadline.js';

@@ -1,7 +1,5 @@
 import { BadValue, type Parse, quote, rejectLeftover, whyEmpty } from './input-values.js';
 
-export const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /**
  * Parses ids that are separated by commas or whitespace, or are a JSON array. `parse` parses one id. `expected`: for messages,
  * such as `a project id`.
@@ -39,32 +37,21 @@ function parseItem(word: string, index: number, parse: Parse<string>): string {
   }
 }
 
-export function parseOperationIds(text: string): string[] {
-  const expected = 'operation ids, or the word “all” for every operation of the project, or response-file';
-  return parseIdList(text, parseOperationId, expected);
-}
-
-const parseOperationId: Parse<string> = (word) => {
-  if (!uuid.test(word)) throw new BadValue('is not an operation id; expected a UUID, or the word “all” alone');
-  return word.toLowerCase();
-};
-
-export function parseProjectId(text: string): string {
-  return parseOnlyId(text, 'a project id', '. Several are allowed only in wait-operation with “operation-id: all”');
-}
-
-export function parseOnlyId(text: string, anId: string, advice = ''): string {
-  const [id = '', ...others] = parsePathIds(text, anId);
-  if (others.length > 0) throw new BadValue(`lists ${others.length + 1} ids; expected one${advice}`);
-  return id;
-}
-
-/** Parses ids that fit into the path of a URL. */
-export function parsePathIds(text: string, anId: string): string[] {
-  const parse = (word: string) => {
+/** For ids that become a part of a path. `expected`: for messages, such as `a project id`. */
+export function pathIdsParser(expected: string, max: number): Parse<string[]> {
+  const parse: Parse<string> = (word) => {
     if (/^(\s*|\.\.?)$|[/\p{Cc}\p{Cs}]/u.test(word))
-      throw new BadValue(`is not ${anId}: it must not be empty, “.” or “..”, or contain “/” or control characters`);
+      throw new BadValue(`is not ${expected}: it must not be empty, “.” or “..”, or contain “/” or control characters`);
     return word;
   };
-  return parseIdList(text, parse, anId);
+  return (text) => {
+    const ids = parseIdList(text, parse, expected);
+    if (ids.length > max) throw new BadValue(`lists ${ids.length} ids; expected at most ${max}`, true);
+    return ids;
+  };
+}
+
+export function onlyPathIdParser(expected: string): Parse<string> {
+  const parse = pathIdsParser(expected, 1);
+  return (text) => parse(text)[0] ?? '';
 }

@@ -1,6 +1,8 @@
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { sentence } from '../../text/sentences.js';
 import type { Secrets } from '../secrets.js';
+import type { Outputs } from '../step-report.js';
+import type { Environment } from '../toolkit.js';
 import { BadValue, type Parse, quote } from './input-values.js';
 
 /** The inputs of action.yml. A test compares this table with action.yml. */
@@ -35,12 +37,10 @@ export const defaults = {
 type InputName = keyof typeof defaults;
 const inputNames = Object.keys(defaults) as InputName[];
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 export class BadInputs extends Error {
   constructor(
     message: string,
-    readonly outputs: InputReader['outputsIfInvalid'],
+    readonly outputs: Outputs,
   ) {
     super(message);
   }
@@ -51,7 +51,7 @@ export type Valid<Values> = { readonly [Name in keyof Values]: Exclude<Values[Na
 /** Reads inputs and collects their problems, because a user wants to fix all problems at once. */
 export class InputReader {
   /** Outputs that a step has even if its inputs are invalid. */
-  readonly outputsIfInvalid: { readonly name: string; readonly value: string }[] = [];
+  outputsIfInvalid: Outputs = {};
   readonly #problems: string[] = [];
   /** The inputs of the mode. */
   readonly #used = new Set<InputName>();
@@ -93,27 +93,11 @@ export class InputReader {
     if (!this.#rejected.has(name)) this.#problem(name, `${quote(this.text(name))} ${message}`);
   }
 
-  rejectBoth(name: InputName, other: InputName): void {
-    if (this.text(name) !== '' && this.text(other) !== '')
-      this.#problem(other, `is set together with ${name}; expected only one of them`);
-  }
-
-  /** Rejects inputs that have no effect because of other inputs. */
-  rejectUnless(names: readonly InputName[], when: string): void {
-    for (const name of names) {
-      this.text(name);
-      if (this.#isSet(name)) this.#rejectUnused(name, `counts only ${when}; expected it to be empty`);
-    }
-  }
-
   /** Returns the values if every input is valid. Otherwise throws one error that names all invalid inputs. */
   complete<Values>(values: Values): Valid<Values> {
     this.#rejectUnknown();
     // Without a valid mode, nobody knows which inputs have no effect.
-    const unused = this.#rejected.has('mode') ? [] : inputNames.filter((name) => !this.#used.has(name));
-    const effect = `has no effect in ${this.input('mode')}; expected it to be empty. Remove it, or check the value of mode`;
-    for (const name of unused)
-      if (name !== 'github-token' && this.#isSet(name) && !this.#rejected.has(name)) this.#rejectUnused(name, effect);
+    if (!this.#rejected.has('mode')) this.#rejectUnused();
     const problems = this.#problems.map(sentence);
     if (problems.length === 0) return values as Valid<Values>;
     const what =
@@ -149,10 +133,15 @@ export class InputReader {
     if (this.secrets.appearIn(value)) this.#problem(name, problem);
   }
 
-  /** The value may contain a secret, so the message shows it only if it is short and simple. */
-  #rejectUnused(name: InputName, problem: string): void {
-    const value = this.#given(name);
-    this.#problem(name, `${/^[\w.:*/=-]{1,15}$/.test(value) ? `“${value}” ` : ''}${problem}`);
+  /** An input without effect would be a trap. For example, `revoke-key` would revoke a key despite `dry-run`. */
+  #rejectUnused(): void {
+    for (const name of inputNames) {
+      const isUsed = this.#used.has(name) || name === 'github-token';
+      if (isUsed || this.#rejected.has(name) || !this.#isSet(name)) continue;
+      // The value may contain a secret, so the message shows it only if it is short and simple.
+      const value = /^[\w.:*/=-]{1,15}$/.test(this.input(name)) ? `${quote(this.input(name))} ` : '';
+      this.#problem(name, `${value}has no effect here, because of mode or another input; expected it to be empty`);
+    }
   }
 
   /** The runner hands over every input of `with:`, also a misspelled one that would have opened a gate. */

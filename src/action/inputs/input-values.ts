@@ -23,24 +23,22 @@ export function quote(text: string, max = 80): string {
   return `“${mayHoldPassword && !plainUrl.test(text) ? '***' : sanitizeLine(text, max)}”`;
 }
 
-/** `otherwise`: what else the input accepts, for the message. */
+/** `other`: what else the input accepts, for the message. */
 export function durationParser({
   zero = false,
   minMs = 1,
   maxDays = 5,
   needsUnit = false,
-  otherwise = '',
+  other = '',
 } = {}): Parse<number> {
+  const what = `${zero ? '0 or ' : other}a duration${needsUnit ? ' with a unit' : ''}`;
   return (text) => {
-    const ms = parseDuration(text);
-    const hasNoUnit = needsUnit && /^\d+$/.test(text);
-    if (ms === undefined || hasNoUnit)
+    const ms = needsUnit && /^\d+$/.test(text) ? undefined : parseDuration(text);
+    const isTooShort = ms !== undefined && ms < minMs && !(zero && ms === 0);
+    if (ms === undefined || isTooShort || ms > maxDays * 86_400_000)
       throw new BadValue(
-        `${hasNoUnit ? 'has no unit' : 'is not a duration'}; expected ${otherwise}whole numbers with units (${unitNames}), such as 10m or 1h30m`,
+        `is not valid; expected ${what} from ${formatDuration(minMs)} to ${maxDays}d, such as 90s or 1h30m (units: ${unitNames})`,
       );
-    if (ms < minMs && !(zero && ms === 0))
-      throw new BadValue(`is too short; expected ${otherwise}at least ${formatDuration(minMs)}`);
-    if (ms > maxDays * 86_400_000) throw new BadValue(`is too long; expected at most ${maxDays} days`);
     return ms;
   };
 }
@@ -72,11 +70,11 @@ export const parseBoolean: Parse<boolean> = (text) => {
 };
 
 /** A secret goes into a header, so it has only visible ASCII characters. */
-export function secretParser(noun: string): Parse<string> {
+export function secretParser(minLength: number): Parse<string> {
   return (text) => {
-    if (!/^[\x21-\x7e]+$/.test(rejectLeftover(text, true)))
+    if (text.length < minLength || !/^[\x21-\x7e]*$/.test(rejectLeftover(text, true)))
       throw new BadValue(
-        `is empty, or has a space, a line break or another character that no ${noun} has. Check the value of the secret`,
+        `is not usable; expected at least ${minLength} characters, without spaces, line breaks or accents. Check the value of the secret`,
         true,
       );
     return text;
@@ -84,7 +82,7 @@ export function secretParser(noun: string): Parse<string> {
 }
 
 export const whyEmpty =
-  'An expression is empty if a step id, an output or a variable is misspelled, or if its step was skipped';
+  'Check the expression: it is empty if a step id, an output or a variable is misspelled, or if its step was skipped';
 
 /** Rejects an expression that GitHub did not evaluate, and the output of a failed jq command. */
 export function rejectLeftover(text: string, hidesValue = false): string {

@@ -1,11 +1,9 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
-import { maxRecordsLength } from '../../action/publish.js';
-import type { Output } from '../../action/step-report.js';
+import type { Outputs } from '../../action/step-report.js';
 import type { Key } from '../../api/keys.js';
 import { type ApiRecord, displayText, displayTime, type Operation } from '../../api/records.js';
 import { operationTexts } from '../../operations/description.js';
 import { operationTable } from '../../operations/table.js';
-import { printJson } from '../../text/json.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
@@ -37,8 +35,7 @@ export const listOperationsReport: Report<ListResult<Operation>, ListOperationsS
     settings,
     criteria: [project, ...age],
     where: ` in ${project}`,
-    fields: { operation_id: newest },
-    outputs: [{ name: 'operation-id', value: newest }],
+    outputs: { 'operation-id': newest },
     table: operationTable(records, (one) => ({ ...operationTexts(one, nowMs), showsAge: true })),
   });
 };
@@ -54,8 +51,7 @@ export const listProjectsReport: Report<ListResult, ListProjectsSettings> = (res
     const texts = ['name', 'region_id', 'pg_version'].map((field) => displayText(project, field, 80));
     return [sanitizeId(project.id), ...texts, displayTime(project, 'created_at')].map(codeHtml);
   });
-  const outputs = [{ name: 'batches', value: printJson(batches) }];
-  return commonReport({ noun: 'project', result, settings, fields: { batches }, outputs, table });
+  return commonReport({ noun: 'project', result, settings, outputs: { batches }, table });
 };
 
 /** Makes as many batches as possible. Their sizes differ by at most one. */
@@ -72,38 +68,36 @@ interface Parts {
   readonly table: string;
   readonly criteria?: readonly string[];
   readonly where?: string;
-  /** Fields of the result file, and outputs, that only this list has. */
-  readonly fields?: object;
-  readonly outputs?: readonly Output[];
+  /** What only this list has. */
+  readonly outputs?: Outputs;
 }
 
 const advice = {
   ok: undefined,
   empty: 'With fail-on: empty, this fails the step. Check filter and the other inputs that limit the list.',
-  match: 'With fail-on: match, this fails the step. The file in the output result-file lists all of them.',
+  match: 'With fail-on: match, this fails the step. Read all of them from the file in the output result-file.',
 };
 
-function commonReport({ noun, result, settings, table, criteria = [], where = '', fields, outputs = [] }: Parts) {
+function commonReport({ noun, result, settings, table, criteria = [], where = '', outputs }: Parts) {
   const { verdict, records, read, isLimited, warnings } = result;
   const limited = isLimited ? ` (limit reached, so the list may go on)` : '';
   const headline = `${plural(records.length, noun)}${limited}`;
   const texts = [...criteria, ...settings.filter.texts].map(codeHtml);
   // Ids are strings in the outputs, because fromJSON rounds large numbers.
   const ids = records.map(({ id }) => id);
-  const head = { mode: `list-${noun}s`, status: verdict, count: ids.length, [`${noun}_ids`]: ids, ...fields };
   return {
     status: verdict,
     succeeded: verdict === 'ok',
     headline,
     error: advice[verdict] && `Found ${headline}${where}${nameFirst(noun, records)}. ${advice[verdict]}`,
     warnings,
-    outputs: [
-      { name: 'count', value: String(ids.length) },
+    outputs: {
+      count: ids.length,
+      [`${noun}-ids`]: ids,
       ...outputs,
-      { name: `${noun}-ids`, value: printJson(ids) },
-      { name: `${noun}s`, value: recordsForOutput(records), holdsRecords: true },
-    ],
-    result: printResult(head, `${noun}s`, records),
+      [`${noun}s`]: records.map(({ record }) => record),
+    },
+    resultFields: {},
     details: `<p>${texts.length === 0 ? '' : `${texts.join(', ')}: `}${ids.length} of ${read}.</p>\n${table}`,
   };
 }
@@ -115,32 +109,4 @@ function nameFirst(noun: string, records: readonly ApiRecord[]): string {
     return `${sanitizeId(record.id)}${name && ` (${name})`}`;
   });
   return named.length === 0 ? '' : `: ${joinFirst(named, messageBounds)}`;
-}
-
-const recordsAtOnce = 1_000;
-
-/** Prints a JSON array in pieces. Each record is in one piece, so that redaction finds every secret. */
-function* printArray(records: readonly ApiRecord[]): Generator<string> {
-  yield '[';
-  for (let from = 0; from < records.length; from += recordsAtOnce) {
-    const piece = printJson(records.slice(from, from + recordsAtOnce).map(({ record }) => record)).slice(1, -1);
-    yield from === 0 ? piece : `,${piece}`;
-  }
-  yield ']';
-}
-
-/** Returns undefined if the array is too large for any output. */
-function recordsForOutput(records: readonly ApiRecord[]): string | undefined {
-  let text = '';
-  for (const piece of printArray(records)) {
-    text += piece;
-    if (text.length > maxRecordsLength) return undefined;
-  }
-  return text;
-}
-
-function* printResult(head: object, name: string, records: readonly ApiRecord[]): Generator<string> {
-  yield `${printJson(head).slice(0, -1)},${JSON.stringify(name)}:`;
-  yield* printArray(records);
-  yield '}';
 }

@@ -1,4 +1,4 @@
-import { parseOnlyId, parseProjectId } from '../../action/inputs/id-list.js';
+import { onlyPathIdParser } from '../../action/inputs/id-list.js';
 import type { InputReader, Valid } from '../../action/inputs/input-reader.js';
 import { BadValue, oneOfParser, type Parse, parseAge } from '../../action/inputs/input-values.js';
 import { keyFields } from '../../api/keys.js';
@@ -21,14 +21,14 @@ export function readListProjectsSettings(reader: InputReader) {
   return reader.complete({
     ...readCommonInputs(reader, projectFields),
     maxBatches: reader.parse('max-batches', parseMaxBatches),
-    orgId: reader.optional('org-id', (text) => parseOnlyId(text, 'an organization id')),
+    orgId: reader.optional('org-id', onlyPathIdParser('an organization id')),
   });
 }
 
 export function readListOperationsSettings(reader: InputReader) {
   const isWhole = reader.text('since') !== '' || reader.text('fail-on') !== '';
   return reader.complete({
-    projectId: reader.parse('project-id', parseProjectId),
+    projectId: reader.parse('project-id', onlyPathIdParser('a project id')),
     ...readCommonInputs(reader, operationFields, isWhole ? '0' : '100'),
     since: reader.optional('since', parseAge),
   });

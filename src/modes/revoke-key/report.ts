@@ -1,5 +1,4 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
-import { printJson } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
 import { idsOf, revocationFailure, revocationOutputs, withFate } from '../keys-report.js';
@@ -32,16 +31,7 @@ export const revokeKeyReport: Report<RevokeKeyResult, RevokeKeySettings> = (resu
     error,
     notice: error === undefined && isMissing && failure === undefined ? notFound : undefined,
     outputs: revocationOutputs(revoked, idsOf(unknown)),
-    result: [
-      printJson({
-        mode: 'revoke-key',
-        status,
-        count: revoked.length,
-        revoked_key_ids: revoked,
-        not_found: missing.map(({ label }) => label),
-        kept_key_ids: idsOf(unknown),
-      }),
-    ],
+    resultFields: { not_found: missing.map(({ label }) => label) },
     details: truncatedTable(['Result', 'Key'], keys, ({ label, fate }) => [
       labels[fate],
       codeHtml(sanitizeLine(label, 80)),

@@ -5,7 +5,6 @@ import { BadValue, type Parse, parseBoolean, rejectLeftover } from '../../action
 export type RevokeKeySettings = ReturnType<typeof readRevokeKeySettings>;
 
 export function readRevokeKeySettings(reader: InputReader) {
-  reader.rejectBoth('key-id', 'key-name');
   return reader.complete({
     target: readTarget(reader),
     ignoreNotFound: reader.parse('ignore-not-found', parseBoolean),

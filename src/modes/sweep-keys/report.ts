@@ -1,5 +1,4 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
-import { printJson } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
@@ -40,26 +39,19 @@ export const sweepKeysReport: Report<SweepResult, SweepKeysSettings> = (result, 
     error,
     warnings: failures.length > 0 && left.length === 0 ? [`${why}.`] : [],
     outputs: revocationOutputs(revoked, kept),
-    result: [
-      printJson({
-        mode: 'sweep-keys',
-        status,
-        dry_run: dryRun,
-        count: revoked.length,
-        revoked_key_ids: revoked,
-        kept_key_ids: kept,
-        decisions: decisions.map(({ key, run, isKept, isOver, reason }) => ({
-          id: key.id,
-          name: key.name,
-          run_id: run.id,
-          run_attempt: run.attempt,
-          kept_on_purpose: isKept,
-          to_revoke: isOver,
-          why: reason,
-          record: key.record,
-        })),
-      }),
-    ],
+    resultFields: {
+      dry_run: dryRun,
+      decisions: decisions.map(({ key, run, isKept, isOver, reason }) => ({
+        id: key.id,
+        name: key.name,
+        run_id: run.id,
+        run_attempt: run.attempt,
+        kept_on_purpose: isKept,
+        to_revoke: isOver,
+        why: reason,
+        record: key.record,
+      })),
+    },
     details: `<p>${dryRun ? 'Dry run. ' : ''}Revoked although the run cannot be read: older than ${formatDuration(settings.olderThan)}.</p>\n${decisionTable(result, dryRun, nowMs)}<p>Not touched: keys of other repositories (${others.ofOtherRepositories}), keys that this action did not create (${others.notOurs}).</p>\n`,
   };
 };

@@ -23,7 +23,7 @@ export function readSweepKeysSettings(reader: InputReader) {
     dryRun: reader.parse('dry-run', parseBoolean),
     failOnMatch: reader.optional('fail-on', oneOfParser(['match'])) === 'match',
     repository: reader.environment['GITHUB_REPOSITORY'] ?? '',
-    githubToken: reader.parse('github-token', secretParser('token')),
+    githubToken: reader.parse('github-token', secretParser(1)),
   });
 }
 

@@ -3,7 +3,6 @@ import type { StepReport } from '../../action/step-report.js';
 import { fieldTime } from '../../api/records.js';
 import { operationTexts, type Phase } from '../../operations/description.js';
 import { type OperationRow, operationTable } from '../../operations/table.js';
-import { printJson } from '../../text/json.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
@@ -29,25 +28,14 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
     warnings: waitWarnings(result, facts),
     status: verdict,
     succeeded: verdict === 'finished',
-    outputs: [
-      { name: 'count', value: String(ids.length) },
-      { name: 'operation-id', value: deciding },
-      { name: 'operation-ids', value: JSON.stringify(ids) },
-      { name: 'operations', value: printJson(records), holdsRecords: true },
-      ...(idle === undefined ? [] : [{ name: 'idle-project-ids', value: JSON.stringify(idle) }]),
-    ],
-    result: [
-      printJson({
-        mode: 'wait-operation',
-        status: verdict,
-        count: ids.length,
-        project_ids: projectIds,
-        operation_id: deciding,
-        operation_ids: ids,
-        operations: records,
-        idle_project_ids: idle,
-      }),
-    ],
+    outputs: {
+      count: ids.length,
+      'operation-id': deciding,
+      'operation-ids': ids,
+      operations: records,
+      ...(idle && { 'idle-project-ids': idle }),
+    },
+    resultFields: { project_ids: projectIds },
     details: `<p>${[where, ...criteria].join(', ')}, waited ${formatDuration(elapsed)}.</p>\n${table}`,
   };
 }

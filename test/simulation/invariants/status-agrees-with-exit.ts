@@ -3,7 +3,7 @@ import type { ProcessRecord, StepRecord } from '../record.js';
 const good = ['finished', 'ok', 'revoked'];
 const bad = ['failed', 'timeout', 'cancelled', 'error', 'empty', 'match'];
 const advice =
-  /\b(Look|Run|Check|check (the|its|them)|Raise|raise timeout|Put|Use|Re-run|re-run|Revoke it|Set|are found|report|lists them|set a timeout|sweep-keys|Give the job)\b|\?/;
+  /\b(Look|Run|Check|check (the|its|them)|Raise|raise timeout|Put|Use|Re-run|re-run|Revoke it|Set|are found|report|Read all|set a timeout|sweep-keys|Give the job)\b|\?/;
 const noWordForUsers = /: \.|defect|undefined|\[object|ended without a result/;
 
 /** Status and exit code agree. Each failure has one error, which says what to do. */

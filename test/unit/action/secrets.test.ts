@@ -19,7 +19,7 @@ test('a secret that holds a command of the runner is redacted in an output', () 
   secrets.add('##[key-of-8');
   const outputs: string[] = [];
   const toolkit = { output: (name: string, value: string) => outputs.push(`${name}=${value}`) };
-  const report = { status: 'ok', succeeded: true, headline: '', outputs: [{ name: 'keys', value: '["##[key-of-8"]' }] };
+  const report = { status: 'ok', succeeded: true, headline: '', outputs: { keys: ['##[key-of-8'] } };
   publishOutputs(report, { toolkit, secrets, environment: {} } as unknown as PublishContext);
   expect(outputs).toContain('keys=["***"]');
 });

@@ -1,9 +1,10 @@
+import { readInputFile } from '../../action/inputs/input-file.js';
+import { BadValue } from '../../action/inputs/input-values.js';
 import { maxBytes } from '../../api/control-api.js';
 import { hasError } from '../../api/parse-response.js';
 import { isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
-import { uuid } from './id-list.js';
-import { readInputFile } from './input-file.js';
-import { BadValue } from './input-values.js';
+
+export const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const otherWay = 'To wait for all operations of the project instead, set operation-id: all';
 
