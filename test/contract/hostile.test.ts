@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test as withoutFixtures } from 'vitest';
-import { attacks, json, nested, record, text } from '../kit/hostile-values.js';
+import { attacks, json, record, text } from '../kit/hostile-values.js';
 import { type Inputs, operationId as id, type Mode, modes, requiredInputs } from '../kit/inputs.js';
 import { errorOf, type StageOptions, setStage } from '../kit/stage.js';
 import { defectsOf } from '../kit/text-defects.js';
@@ -216,62 +216,6 @@ test.for([
     expect(ids.filter((value) => typeof value !== 'string' || value === '')).toEqual([]);
     expect(outputs['count']).toBe(String(ids.length));
     if (outputs[`${noun}s`] !== '') expect(JSON.parse(outputs[`${noun}s`] ?? '')).toHaveLength(ids.length);
-    return true;
-  });
-});
-
-test('a step fails on a record that is nested too deeply', async ({ run }) => {
-  const deep = nested(6_000);
-  const body = `{"operation":{"id":"${id}","status":"finished","settings":${deep}}}`;
-  expect(errorOf(await run('wait-operation', body))).toMatch(/status 200 with .* nested too deeply/);
-  expect(errorOf(await run('list-keys', { status: 400, body: `{"message":${deep}}` }))).toContain('status 400');
-});
-
-test('create-key outputs a key only if it succeeds, and masks that key', async ({ run }) => {
-  const made = response(record({ id: '7', key: '"minted-0123456789abcdef"' }));
-  const example = { made: { status: 200, body: '{"id":7,"key":"minted-0123456789abcdef"}' }, listed: '[]' };
-  await check(fc.record({ made, listed: json }), example, async ({ made, listed }) => {
-    const result = await run('create-key', (_path, _n, { method }) => (method === 'POST' ? made : listed));
-    const isSuccess = result.conclusion === 'success';
-    expect(result.outputs['key'] !== '').toBe(isSuccess);
-    if (isSuccess) expect(result.masks).toContain(result.outputs['key']);
-    expect(result.state['key']).toMatch(/^[0-9a-f]{64}\{"baseUrl"|^nothing-to-revoke$/);
-    return isSuccess;
-  });
-});
-
-test.for<[what: string, bad: string, usable: string]>([
-  ['short', 'o', '12345678'],
-  ['short', '1234567', '12345678'],
-  ['a command', '::add-mask::success', ':add-mask::success'],
-  ['a command', '::stop-commands::x', 'x::stop-commands::'],
-  ['a command', 'x##[error]y', 'x#[error]##y'],
-])('create-key does not mask or use a key that is %s: “%s”', async ([, bad, usable], { run }) => {
-  const create = (secret: string) =>
-    run('create-key', (_path, _n, { method }) => (method === 'POST' ? `{"id":7,"key":"${secret}"}` : '[]'));
-  const result = await create(bad);
-  expect(result.outputs).toMatchObject({ status: 'error', key: '' });
-  expect(result.masks).not.toContain(bad);
-  if (bad.length > 1) expect(result.output + result.summary + JSON.stringify(result.state)).not.toContain(bad);
-  expect((await create(usable)).outputs['key']).toBe(usable);
-});
-
-test('revoke-key succeeds only if a response says revoked: true or a list lacks the key', async ({ run }) => {
-  const deleted = response(record({ id: '7', name: '"a key"', revoked: 'true' }));
-  const example = {
-    gone: { status: 200, body: '{"id":7,"revoked":true}' },
-    listed: { status: 200, body: '[{"id":7}]' },
-  };
-  const responses = fc.record({ gone: deleted, listed: response(array(key, 3)) });
-  await check(responses, example, async ({ gone, listed }) => {
-    const inputs = { 'key-id': '7', 'ignore-not-found': 'true' };
-    const respond: Respond = (_path, _n, { method }) => (method === 'DELETE' ? gone : listed);
-    const { conclusion } = await run('revoke-key', respond, inputs);
-    if (conclusion !== 'success') return false;
-    const keys = parsed(listed.body);
-    const isShown = (one: unknown) => [7, '7'].includes(fieldsOf(one)['id'] as number | string);
-    const isAbsent = listed.status === 200 && Array.isArray(keys) && !keys.some(isShown);
-    expect(fieldsOf(parsed(gone.body))['revoked'] === true || isAbsent).toBe(true);
     return true;
   });
 });

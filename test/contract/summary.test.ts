@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { hang, lost, retryAfter, status } from '../kit/fault.js';
-import { errorOf, resultFileOf, setStage } from '../kit/stage.js';
+import { hang, lost, status } from '../kit/fault.js';
+import { errorOf, resultFileOf } from '../kit/stage.js';
 import { minute, second } from '../kit/times.js';
-import { ended, expectAllEnd, expectEnd, failsIn, forever, meets, patient } from '../kit/wait.js';
+import { ended, expectAllEnd, expectEnd, failsIn, meets, patient } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
 function tableOf({ summary }: StepResult): string[][] {
@@ -61,11 +61,6 @@ test('the summary of a wait shows which operations are still pending at the dead
   expect(tableOf(result).slice(1, 3)).toEqual([cells('running'), cells('scheduling')]);
 });
 
-test('the summary of a wait shows failed operations above pending ones', async (context) => {
-  const { result } = await expectEnd(context, 'failed', [forever, failsIn(1)]);
-  expect(tableOf(result).map(([status]) => status)).toEqual(['Status', '❌ failed', '⏳ running']);
-});
-
 test('the summary of a wait has a row for an operation whose status was never reported', async (context) => {
   const says = /^(?!.*(raise timeout|may still finish)).*API did not answer in the last seconds for project/s;
   const end = { status: 'timeout', count: 2, by: 0, says };
@@ -122,12 +117,4 @@ test('the log has a debug line for each request, but never a header or a body', 
   expect(lines[1]).toMatch(/connection|socket/i);
   expect(lines.at(-1)).toMatch(/\b200\b.*req-\d+/);
   expect(result.output).not.toMatch(/only-in|Bearer|authorization/i);
-});
-
-test('the log says why and when a request is retried', async (context) => {
-  const { runMode, times } = await setStage(context, { faults: [{ nth: 1, fault: retryAfter(503, 1) }] });
-  const { log } = await runMode('list-projects');
-  const [, pause] = /GET \/v2\/projects: status 503.*\. Retrying in (\d+(?:\.\d)?)s\./.exec(log) ?? [];
-  expect(times()[1]).toBeGreaterThanOrEqual(second);
-  expect(Math.abs((times()[1] ?? 0) - Number(pause) * second)).toBeLessThanOrEqual(50);
 });

@@ -13,7 +13,7 @@ export async function listKeys({ olderThan, ...settings }: ListKeysSettings, col
   const keys = await api.keys(withRetries(collaborators));
   const end = olderThan === undefined ? Number.POSITIVE_INFINITY : api.serviceEpochMs(deadline.clock) - olderThan;
   const isOld = ({ createdAt = Number.NEGATIVE_INFINITY }: Key) => createdAt < end;
-  return collect([{ records: [...keys.values()] }], settings, collaborators, { isWanted: isOld });
+  return collect([{ records: [...keys.values()] }], settings, isOld);
 }
 
 export function listOperations(settings: ListOperationsSettings, collaborators: Collaborators) {
@@ -25,42 +25,30 @@ export function listOperations(settings: ListOperationsSettings, collaborators: 
     begin ??= api.serviceEpochMs(deadline.clock) - since;
     return (fieldTime(operation, 'created_at') ?? begin) >= begin;
   };
-  const pages = api.operations(projectId, withRetries(collaborators));
-  // The service lists the newest operations first.
-  return collect(pages, settings, collaborators, { isWanted, isLast: (page) => !page.some(isWanted) });
+  return collect(api.operations(projectId, withRetries(collaborators)), settings, isWanted);
 }
 
 export function listProjects({ orgId, ...settings }: ListProjectsSettings, collaborators: Collaborators) {
-  return collect(collaborators.api.projects(withRetries(collaborators), orgId), settings, collaborators);
+  return collect(collaborators.api.projects(withRetries(collaborators), orgId), settings);
 }
 
-interface Selection<T> {
-  readonly isWanted?: (record: T) => boolean;
-  /** True if no record after this page is wanted. */
-  readonly isLast?: (page: readonly T[]) => boolean;
-}
-
-/** Reads pages until `limit` records match. */
+/** Reads pages until `limit` records match, or until a page has no wanted record. */
 async function collect<T extends ApiRecord>(
   pages: Iterable<Pick<Page<T>, 'records'>> | AsyncIterable<Page<T>>,
   { filter, limit, failOn }: ListSettings,
-  { deadline: { clock }, log }: Collaborators,
-  { isWanted = () => true, isLast = () => false }: Selection<T> = {},
+  isWanted: (record: T) => boolean = () => true,
 ) {
   // A record that is listed twice counts if the filter admits any of its versions.
   const matches = new Map<string, T>();
   let read = 0;
-  let loggedAt = clock.now();
   for await (const { records } of pages) {
     read += records.length;
     for (const one of records) {
       filter.note(one.record);
       if (isWanted(one) && filter.admits(one.record) && !matches.has(one.id)) matches.set(one.id, one);
     }
-    if (matches.size >= limit || isLast(records)) break;
-    if (clock.now() - loggedAt < 10_000) continue;
-    loggedAt = clock.now();
-    log.info(`Read ${read} records so far.`);
+    // The newest operations come first, so no later page has one that `since` admits.
+    if (matches.size >= limit || !records.some(isWanted)) break;
   }
   const { error, warnings } = filter.missing;
   if (error !== undefined) throw new UserError(error);
