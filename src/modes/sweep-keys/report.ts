@@ -52,7 +52,7 @@ export const sweepKeysReport: Report<SweepResult, SweepKeysSettings> = (result, 
         record: key.record,
       })),
     },
-    details: `<p>${dryRun ? 'Dry run. ' : ''}Revoked although the run cannot be read: older than ${formatDuration(settings.olderThan)}.</p>\n${decisionTable(result, dryRun, nowMs)}<p>Not touched: keys of other repositories (${others.ofOtherRepositories}), keys that this action did not create (${others.notOurs}).</p>\n`,
+    details: `<p>${dryRun ? 'Dry run. ' : ''}If a run cannot be read, its keys are revoked only if they are older than ${formatDuration(settings.olderThan)}.</p>\n${decisionTable(result, dryRun, nowMs)}<p>Not touched: keys of other repositories (${others.ofOtherRepositories}), keys that this action did not create (${others.notOurs}).</p>\n`,
   };
 };
 
