@@ -26,7 +26,6 @@ const types = {
   outputs: {
     status: oneOf(...new Set(outputs.status.description.match(/(?<=`)(?:not-)?[a-z]+(?=`)/g))),
     count: integer,
-    'duration-ms': integer,
   },
 };
 

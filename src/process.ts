@@ -1,6 +1,5 @@
-import type { Environment } from './action/inputs/input-reader.js';
 import { Secrets } from './action/secrets.js';
-import { type Toolkit, toolkit } from './action/toolkit.js';
+import { type Environment, type Toolkit, toolkit } from './action/toolkit.js';
 import type { Exchange } from './http/exchange.js';
 import { httpExchange } from './http/http-exchange.js';
 import { proxyPasswords } from './http/proxy.js';

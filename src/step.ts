@@ -45,14 +45,13 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
     random: world.random,
   };
   const running = inputs.runMode(collaborators, services, timeout);
-  for (const warning of inputs.warnings) toolkit.warning(warning);
   const { report, stateAfterOutputs } = await running.catch((error: unknown) => ({
     report: failureReport(error, timeout),
     stateAfterOutputs: undefined,
   }));
   if (world.isReported()) return false;
   const context = { ...world, mode: inputs.mode, wantsSummary: summary };
-  const warnings = publishOutputs(report, clock.now(), context);
+  const warnings = publishOutputs(report, context);
   await publishLogAndSummary({ ...report, warnings: [...warnings, ...(report.warnings ?? [])] }, context);
   if (world.isReported()) return false;
   toolkit.output('status', report.status);
@@ -67,8 +66,9 @@ export async function reportError(error: unknown, world: World): Promise<false> 
   const wantsSummary = world.toolkit.input('summary').toLowerCase() !== 'false';
   const context = { ...world, mode: 'ctl-action', wantsSummary };
   const report = errorReport(error);
-  publishOutputs(report, world.clock.now(), context);
+  // An earlier status may say that the step succeeded, so it is replaced first.
   world.toolkit.output('status', report.status);
+  publishOutputs(report, context);
   await publishLogAndSummary(report, context);
   return false;
 }

@@ -20,5 +20,6 @@ export function adviceFor(error: RequestError): string {
     return 'The service forbids this request. Check the reason that it gives. If it gives none, use an API key of the account that owns the requested project or key.';
   if (status === 404)
     return 'Check the ids (project-id is the id of the project, not its name) and base-url (it usually ends in /v2). A key without access gets 404 too: check that api-key belongs to the right account.';
+  if (status === 400 && error.message.includes('org_id')) return 'Set the input org-id.';
   return 'The service rejected the request: check the inputs of this step.';
 }

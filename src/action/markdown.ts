@@ -5,25 +5,9 @@ export function codeHtml(text: string): string {
   return text === '' ? '' : `<code>${escapeHtml(text)}</code>`;
 }
 
-/** Plain words stay text. Quoted text becomes code, and so does each word that GitHub could turn into a link. */
-export function textHtml(text: string): string {
-  return text
-    .split(/\r\n|\r|\n/)
-    .map((line) =>
-      line
-        .replace(/“([^”]*)”|`([^`]*)`|\S[^\s“`]*/g, (word, value?: string, name = value) =>
-          name === undefined ? wordHtml(word) : codeHtml(name) || '“”',
-        )
-        .replaceAll('</code> <code>', ' '),
-    )
-    .join('<br>');
-}
-
-const plainWord = /^(?:[A-Za-z]+(?:[-'][a-z]+)*|\d{1,5}(?:\.\d)?(?:ms|[dhms])?|\d{1,3}(?:,\d{3})+|-)$/;
-
-function wordHtml(word: string): string {
-  const [, before = '', core = '', after = ''] = /^(\(?)(.*?)([.,:;?)]*)$/.exec(word) ?? [];
-  return `${before}${plainWord.test(core) ? core : codeHtml(core)}${after}`;
+export function paragraph(text: string): string {
+  const lines = text.split(/[\r\n]+/).map(codeHtml);
+  return `<p>${lines.join('<br>')}</p>\n`;
 }
 
 export const maxRows = 50;

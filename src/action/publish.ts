@@ -1,31 +1,48 @@
+import { isObject, type Json } from '../text/json.js';
 import { errorMessage } from '../text/sentences.js';
-import { textHtml } from './markdown.js';
-import { writeResultFile } from './result-file.js';
-import type { Output, PublishContext, StepReport } from './step-report.js';
-import { escapeCommandsInJson } from './toolkit.js';
+import { paragraph } from './markdown.js';
+import { printArray, writeResultFile } from './result-file.js';
+import type { Outputs, PublishContext, StepReport } from './step-report.js';
+import { escapeCommands, escapeCommandsInJson } from './toolkit.js';
 
-/** Writes the result file and all outputs except `status`. Redacts each output unless it is marked secret. Returns warnings. */
-export function publishOutputs(report: StepReport, elapsedMs: number, context: PublishContext): readonly string[] {
-  const { toolkit, secrets, environment } = context;
-  const all: Output[] = [
-    { name: 'status', value: report.status },
-    { name: 'duration-ms', value: String(Math.round(elapsedMs)) },
-  ];
+/** GitHub limits all outputs of a job to 1 MB. */
+const maxLength = 200_000;
+/** For an array of records. On Windows, a later step cannot read more than 32,766 characters from an environment variable. */
+const maxRecordsLength = 30_000;
+
+/** Writes the result file and all outputs except `status`. Returns warnings. */
+export function publishOutputs(report: StepReport, context: PublishContext): readonly string[] {
+  const { toolkit, secrets, mode } = context;
+  const { status, succeeded, error, headline, outputs = {}, secretOutputs = {}, resultFields } = report;
   const warnings: string[] = [];
-  if (report.result !== undefined)
-    all.push({ name: 'result-file', value: writeResultFile(report.result, report.succeeded, warnings, context) });
-  for (const output of report.outputs ?? []) {
-    const { value, isSecret } = output;
-    // Redaction comes before escaping, because an escape could split a secret.
-    all.push(isSecret ? output : { ...output, value: value && escapeCommandsInJson(secrets.redact(value)) });
+  for (const [name, value] of Object.entries(secretOutputs)) toolkit.output(name, value);
+  if (resultFields !== undefined) {
+    const fields = Object.entries(outputs).map(([name, value]) => [name.replaceAll('-', '_'), value]);
+    const result = { mode, status, ...Object.fromEntries(fields), ...resultFields };
+    toolkit.output('result-file', writeResultFile(result, succeeded, warnings, context));
   }
-  const limit = environment['RUNNER_OS'] === 'Windows' ? recordsLimits.windows : recordsLimits.others;
-  const dropped = outputsToDrop(all, limit.isReached);
-  for (const output of all)
-    if (output.name !== 'status') toolkit.output(output.name, dropped.has(output) ? '' : (output.value ?? ''));
-  const tooLarge = `Outputs left empty because they are too large: ${[...dropped].map(({ name }) => name).join(', ')}. The limit is ${limit.text} for an array of records, and 400 Ki UTF-16 units for all outputs together. Read the full result from the result file (the output result-file has its path). list-projects can split the list with shard.`;
-  if (dropped.size > 0) warnings.push(tooLarge);
-  return warnings;
+  const message = escapeCommands((error ?? headline).replace(/\s+/g, ' '));
+  // Redaction comes before escaping, because an escape could split a secret.
+  const clean = (text: string) => escapeCommandsInJson(secrets.redact(text));
+  const tooLarge: string[] = [];
+  for (const [name, value] of Object.entries({ message, ...outputs })) {
+    const text = textWithinLimit(value, clean);
+    if (text === undefined) tooLarge.push(name);
+    toolkit.output(name, text ?? '');
+  }
+  const warning = `Outputs left empty because they are too large: ${tooLarge.join(', ')}. Read them from the file that the output result-file names.`;
+  return tooLarge.length === 0 ? warnings : [...warnings, warning];
+}
+
+function textWithinLimit(value: Outputs[string], clean: (text: string) => string): string | undefined {
+  const isArray = typeof value === 'object';
+  const max = isArray && isObject(value[0] as Json) ? maxRecordsLength : maxLength;
+  let text = '';
+  for (const piece of isArray ? printArray(value) : [String(value)]) {
+    text += clean(piece);
+    if (text.length > max) return undefined;
+  }
+  return text;
 }
 
 export async function publishLogAndSummary(report: StepReport, context: PublishContext): Promise<void> {
@@ -45,33 +62,10 @@ export async function publishLogAndSummary(report: StepReport, context: PublishC
   }
 }
 
-/** On Linux an environment variable holds 128 KiB. So a script can add 28 KiB of its own text to the records. */
-export const maxRecordsBytes = 100 * 1024;
-/** On Windows an environment variable holds 32,766 UTF-16 units. */
-const recordsLimits = {
-  windows: { text: '32,000 UTF-16 units', isReached: (value: string) => value.length >= 32_000 },
-  others: { text: '100 KiB', isReached: (value: string) => Buffer.byteLength(value) >= maxRecordsBytes },
-};
-/** GitHub limits all outputs of a job to 1 MB, counted in UTF-16 units. One step writes less than half of that. */
-const maxStepUnits = 400 * 1024;
-
-function outputsToDrop(outputs: readonly Output[], isTooLarge: (value: string) => boolean): Set<Output> {
-  const dropped = new Set(
-    outputs.filter(({ value, holdsRecords }) => value === undefined || (holdsRecords && isTooLarge(value))),
-  );
-  const units = () => outputs.reduce((sum, output) => sum + (dropped.has(output) ? 0 : (output.value?.length ?? 0)), 0);
-  const ranked = outputs.filter(({ rank }) => rank !== undefined);
-  for (const output of ranked.sort((one, other) => (one.rank ?? 0) - (other.rank ?? 0)))
-    if (units() >= maxStepUnits) dropped.add(output);
-  return dropped;
-}
-
-/** `clean` redacts secrets. It must see a text before tags are put around the words, because a tag could split a secret. */
+/** `clean` redacts secrets. It must also see a text before it is escaped, because an escape could split a secret. */
 export function renderSummary(report: StepReport, mode: string, clean: (text: string) => string): string {
-  const { succeeded, status, headline, error, errorAboveTable = error, notice, warnings = [], details = '' } = report;
+  const { succeeded, status, headline, error, notice, warnings = [], details = '' } = report;
   const sign = !succeeded ? (status === 'cancelled' ? '🚫' : '❌') : warnings.length > 0 ? '⚠️' : '✅';
-  const paragraphs = [errorAboveTable, ...warnings, notice].flatMap((text) =>
-    text === undefined ? [] : [`<p>${textHtml(clean(text))}</p>\n`],
-  );
-  return clean(`### ${sign} ${mode}: ${headline}\n\n${paragraphs.join('')}${details}\n`);
+  const texts = [error, ...warnings, notice].flatMap((text) => (text === undefined ? [] : paragraph(clean(text))));
+  return clean(`### ${sign} ${mode}: ${headline}\n\n${texts.join('')}${details}\n`);
 }

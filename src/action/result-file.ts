@@ -3,21 +3,21 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errorMessage } from '../text/sentences.js';
-import type { Pieces, PublishContext } from './step-report.js';
+import type { PublishContext } from './step-report.js';
 import { escapeCommandsInJson } from './toolkit.js';
 
 export class ResultFileError extends Error {}
 
 /** Returns the path. If writing fails, a successful step fails too, because later steps could not read the result. */
-export function writeResultFile(pieces: Pieces, succeeded: boolean, warnings: string[], context: PublishContext) {
+export function writeResultFile(result: object, succeeded: boolean, warnings: string[], context: PublishContext) {
   const { environment, mode, secrets } = context;
   const folder = environment['RUNNER_TEMP'] || tmpdir();
   const path = join(folder, `ctl-${mode}-${randomUUID()}.json`);
   try {
     writeFileSync(path, '', { flag: 'wx', mode: 0o600 });
     // This is not `writeSync()`, because on a full disk that can write a part and not fail.
-    for (const piece of pieces) writeFileSync(path, escapeCommandsInJson(secrets.redact(piece)), { flag: 'a' });
-    writeFileSync(path, '\n', { flag: 'a' });
+    for (const piece of printObject(result))
+      writeFileSync(path, escapeCommandsInJson(secrets.redact(piece)), { flag: 'a' });
     return path;
   } catch (error) {
     if (existsSync(path)) rmSync(path);
@@ -26,4 +26,27 @@ export function writeResultFile(pieces: Pieces, succeeded: boolean, warnings: st
     warnings.push(`${message}.`);
     return '';
   }
+}
+
+function* printObject(result: object): Generator<string> {
+  let separator = '{';
+  for (const [name, value] of Object.entries(result)) {
+    yield `${separator}${JSON.stringify(name)}:`;
+    if (Array.isArray(value)) yield* printArray(value);
+    else yield JSON.stringify(value);
+    separator = ',';
+  }
+  yield '}\n';
+}
+
+const itemsAtOnce = 1_000;
+
+/** One string could take too much memory. Each item is in one piece, so that redaction finds every secret. */
+export function* printArray(items: readonly unknown[]): Generator<string> {
+  yield '[';
+  for (let from = 0; from < items.length; from += itemsAtOnce) {
+    const piece = JSON.stringify(items.slice(from, from + itemsAtOnce)).slice(1, -1);
+    yield from === 0 ? piece : `,${piece}`;
+  }
+  yield ']';
 }

@@ -2,6 +2,7 @@ import { statSync, truncateSync } from 'node:fs';
 import * as core from '@actions/core';
 
 export type Toolkit = typeof toolkit;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Everything that a step reads from the runner or sends to it. */
 export const toolkit = {

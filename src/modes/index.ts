@@ -17,7 +17,13 @@ import { waitOperation } from './wait-operation/wait-operation.js';
 
 /** All modes. Error messages list them in this order. */
 export const modes = {
-  'wait-operation': define({ read: readWaitSettings, run: waitOperation, report: waitReport, polls: true }),
+  'wait-operation': define({
+    read: readWaitSettings,
+    run: waitOperation,
+    report: waitReport,
+    acceptsZeroTimeout: true,
+    concludesItself: true,
+  }),
   'list-operations': define({ read: readListOperationsSettings, run: listOperations, report: listOperationsReport }),
   'list-projects': define({ read: readListProjectsSettings, run: listProjects, report: listProjectsReport }),
   'create-key': define({ read: readCreateKeySettings, run: createKey, report: createKeyReport, stateAfterOutputs }),

@@ -1,6 +1,6 @@
 import { adviceAfter, failureReport } from '../action/failure-report.js';
 import { codeHtml } from '../action/markdown.js';
-import type { Output, StepReport } from '../action/step-report.js';
+import type { Outputs, StepReport } from '../action/step-report.js';
 import type { Key } from '../api/keys.js';
 import { displayTime } from '../api/records.js';
 import type { Fate, Revocation } from '../keys/revocation.js';
@@ -33,20 +33,17 @@ export function revocationFailure(
 }
 
 /** `kept`: ours, or given, and left or not confirmed as gone. */
-export function revocationOutputs(revoked: readonly string[], kept: readonly string[]): Output[] {
-  return [
-    { name: 'count', value: String(revoked.length) },
-    { name: 'revoked-key-ids', value: JSON.stringify(revoked), rank: 1 },
-    { name: 'kept-key-ids', value: JSON.stringify(kept), rank: 1 },
-  ];
+export function revocationOutputs(revoked: readonly string[], kept: readonly string[]): Outputs {
+  return { count: revoked.length, 'revoked-key-ids': revoked, 'kept-key-ids': kept };
 }
 
 export const idsOf = (keys: readonly Revocation[]): string[] => keys.flatMap(({ id }) => id ?? []);
 
-export const keyHeadings = ['Key', 'Name', 'Created', 'Last used'];
+export const keyHeadings = ['Key', 'Name', 'Created', 'Age', 'Last used'];
 
 /** Cells of a summary table. Summaries can be public, so no cell contains a network address. */
-export function keyCells(key: Key): string[] {
-  const times = ['created_at', 'last_used_at'].map((field) => displayTime(key, field));
-  return [key.id, sanitizeLine(key.name ?? '', 80), ...times].map(codeHtml);
+export function keyCells(key: Key, nowMs: number): string[] {
+  const [created, lastUsed] = ['created_at', 'last_used_at'].map((field) => codeHtml(displayTime(key, field)));
+  const age = key.createdAt === undefined ? '' : formatDuration(Math.max(0, nowMs - key.createdAt));
+  return [codeHtml(key.id), codeHtml(sanitizeLine(key.name ?? '', 80)), created ?? '', age, lastUsed ?? ''];
 }

@@ -39,22 +39,22 @@ interface Mode<Settings, Result> {
   readonly report: Report<Result, Settings>;
   /** Returns the post state to save after the outputs are written. Undefined keeps the saved state. */
   readonly stateAfterOutputs?: (result: Result, settings: Settings) => KeyState | undefined;
-  /** True for a mode that accepts `timeout: 0`, and whose result is valid even if the deadline has passed. */
-  readonly polls?: boolean;
+  readonly acceptsZeroTimeout?: boolean;
+  /** True for a mode whose result says whether the deadline or a cancel ended it. */
+  readonly concludesItself?: boolean;
 }
 
 /** Gives all modes the same type, and lets the compiler check that the functions of a mode fit together. */
 export function define<Settings, Result>(mode: Mode<Settings, Result>) {
   return {
-    polls: mode.polls ?? false,
+    acceptsZeroTimeout: mode.acceptsZeroTimeout ?? false,
     read: (reader: InputReader) => {
       const settings = mode.read(reader);
       return async (collaborators: Collaborators, services: Services, timeout: number) => {
         const result = await mode.run(settings, collaborators, services);
         const { api, deadline } = collaborators;
         const report = mode.report(result, settings, { timeout, nowMs: api.serviceEpochMs(deadline.clock) });
-        // A wait checks for a cancel itself, so that its report shows the operations that it has seen.
-        if (report.succeeded && !mode.polls) await deadline.check();
+        if (report.succeeded && !mode.concludesItself) await deadline.check();
         return { report, stateAfterOutputs: mode.stateAfterOutputs?.(result, settings) };
       };
     },

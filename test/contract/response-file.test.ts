@@ -64,21 +64,19 @@ test.for<readonly [found: string, what: string, bytes: string | Uint8Array, ids:
 
 const operations = `"operations":[{"id":"${one}"}]`;
 staged.for<readonly [what: string, text: string, message: RegExp]>([
-  ['only blanks', ' \n', /is empty/],
-  ['headers before the body', 'HTTP/2 200\n\n{"hunter2":1}', /is not JSON.*without -i/],
-  ['a truncated body', '{"hunter2":1', /is not JSON/],
+  ['only blanks', ' \n', /is empty or not JSON/],
+  ['headers before the body', 'HTTP/2 200\n\n{"hunter2":1}', /not JSON.*without -i/],
+  ['a truncated body', '{"hunter2":1', /not JSON/],
   ['an error response', '{"code":"hunter2","message":"hunter2"}', /contains no operations.*fail-with-body/],
   ['an error beside an empty list', '{"error":"hunter2","operations":[]}', /an error and no operations/],
-  ['errors beside an empty list', '{"errors":["hunter2"],"operations":[]}', /an error and no operations/],
-  ['an array of other records', '[{"hunter2":1}]', /has no UUID in `operations\[0\]\.id`/],
+  ['an array of other records', '[{"hunter2":1}]', /has no UUID in operations\[0\]\.id/],
   ['operations that are null', '{"operations":null,"operation":null}', /contains no operations/],
   ['operations that are a string', '{"operations":"hunter2"}', /contains no operations.*operation-id: all/],
-  ['an operation that is an array', `{${operations},"operation":["hunter2"]}`, /has no UUID in `operation\.id`/],
-  ['a record without id', `{"operations":[{"id":"${one}"},{"hunter2":1}]}`, /has no UUID in `operations\[1\]\.id`/],
-  ['a number as id', '{"operation":{"id":7}}', /has no UUID in `operation\.id`/],
-  ['an id that is not a UUID', '{"operation":{"id":"hunter2"}}', /has no UUID in `operation\.id`/],
-  ['the word all as id', '{"operation":{"id":"all"}}', /has no UUID in `operation\.id`/],
-  ['another project', `{"operation":{"id":"${one}","project_id":"hunter2"}}`, /project \(`operation\.project_id`\)/],
+  ['a record without id', `{"operations":[{"id":"${one}"},{"hunter2":1}]}`, /has no UUID in operations\[1\]\.id/],
+  ['a number as id', '{"operation":{"id":7}}', /has no UUID in operation\.id/],
+  ['an id that is not a UUID', '{"operation":{"id":"hunter2"}}', /has no UUID in operation\.id/],
+  ['the word all as id', '{"operation":{"id":"all"}}', /has no UUID in operation\.id/],
+  ['another project', `{"operation":{"id":"${one}","project_id":"hunter2"}}`, /project \(operation\.project_id\)/],
   ['another project in a list', `{"operations":[{"id":"${one}","project_id":"hunter2"}]}`, /\[0\]\.project_id/],
 ])('a response-file with %s is rejected, and none of its values is shown', async ([, body, message], { stage }) => {
   const result = await rejectInputs(stage, 'wait-operation', write(stage, body));
@@ -91,32 +89,21 @@ test('a response-file that is missing, a folder or too large is rejected', async
   const stage = await setStage(context, { oneJob: true });
   const huge = write(stage, '');
   truncateSync(String(huge['response-file']), 8 * 1024 * 1024 + 1);
-  const missing = /does not exist \(looked for “(\/|[A-Z]:\\)\S+[\\/]workspace[\\/]none”\);.*GITHUB_WORKSPACE/;
+  const missing = /cannot be read \(ENOENT, looked for “(\/|[A-Z]:\\)\S+[\\/]workspace[\\/]none”\); expected a file/;
   const names = Object.values(attacks).map((attack) => `${attack.replaceAll('\0', '')}/none`);
   for (const [path, message] of [
     ['none', missing],
-    ...names.map((name) => [name, /does not exist|cannot be read/] as const),
+    ...names.map((name) => [name, /cannot be read/] as const),
     [`{${operations}}`, /^Bad input: response-file: is JSON; expected the path of a file/],
     [stage.folder, /is not a regular file; expected the file/],
     [huge['response-file'], /is larger than 8 MiB/],
     // Files of the kernel have no size, and some of them never end.
-    ['/proc/version', /is empty|does not exist/],
+    ['/proc/version', /is empty|cannot be read/],
   ] as const) {
     const result = await rejectInputs(stage, 'wait-operation', { ...huge, 'response-file': path });
     expect(errorOf(result)).toMatch(message);
     expect(defectsOf(result)).toEqual([]);
   }
-});
-
-test('the step rejects a response-file of a project other than project-id', async (context) => {
-  const stage = await setStage(context, { respond });
-  const [project, other] = ['p-1', 'p-2'];
-  const file = write(stage, `{"operations":[{"id":"${one}","project_id":"${project}"}],"project":{"id":"${project}"}}`);
-  const errorFor = async (id: string) =>
-    errorOf(await rejectInputs(stage, 'wait-operation', { ...file, 'project-id': id }));
-  expect(await errorFor('a/b')).toMatch(/^Bad input: project-id/);
-  expect(await errorFor(other)).toMatch(/^Bad input: response-file: .*another/);
-  expect((await stage.run({ ...file, 'project-id': project })).conclusion).toBe('success');
 });
 
 test('a response-file of any bytes is either rejected or used only for its ids', async (context) => {

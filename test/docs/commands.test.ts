@@ -367,7 +367,7 @@ describe.concurrent('the demo', () => {
     expect(named).toHaveLength(13);
     expect(named.filter((path) => !existsSync(path))).toEqual([]);
     const [key] = parts.filter((part) => part.startsWith('A key for this job'));
-    expect(key).toMatch(/\n\nOutputs\n {2}duration-ms {2}\d+\n {2}key {10}\*{3}\n(.+\n)+ {2}status {7}ok\n/);
+    expect(key).toMatch(/\n\nOutputs\n {2}key {7}\*{3}\n {2}message {3}.*\n(.+\n)+ {2}status {4}ok\n/);
     const summary = readFileSync('build/demo/a-gate-that-stays-shut.html', 'utf8');
     expect(summary).toMatch(/<h3>❌ wait-operation: .*<\/h3>\n\n<p>.*<\/p>\n<table>\n/s);
     expect(summary).not.toMatch(/<script|https?:/);

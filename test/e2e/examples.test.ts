@@ -152,12 +152,3 @@ for (const [promise, testScript, result] of [
     ]);
   });
 }
-
-example('fan-out-in-shares.yml', 'runs its script once for each project', async (file, context) => {
-  const { service, run, script, story } = await setStage(context, { projects: 30 });
-  const { succeeded, resultsOf } = await run(file, 'workflow_dispatch', { 'migrate.sh': script('migrate') });
-  expect(succeeded).toBe(true);
-  expect(resultsOf('migrate')).toEqual(Array(8).fill('success'));
-  const migrated = story().filter((line) => line.startsWith('migrate'));
-  expect(migrated.sort()).toEqual(service.projectIds.map((id) => `migrate ${id}, key none`).sort());
-});

@@ -48,9 +48,9 @@ export async function seenOf(stage: Stage, play: Play): Promise<object> {
       .replaceAll(/\d{4}-\d\d-\d\d[T ]\d\d(:|%3A)\d\d\1\d\d[^\s"<\\]*/g, 'TIME')
       .replaceAll(/[\w-]*-run\d+-1-\w+-\w+/g, 'KEY_NAME')
       .replaceAll(/[^"\s]*[\\/]temp[\\/]+ctl-[\w-]+\.json/g, 'RESULT_FILE')
-      .replaceAll(/ *\b\d+(\.\d+)?( ?m?s)\b/g, ' DURATION')
+      .replaceAll(/ *\b(?:\d+(?:\.\d+)? ?(?:ms|[smh])\b ?)+/g, ' DURATION')
       .replaceAll(/\b\d{13}\b/g, 'TIME')
-      .replaceAll(/(?<="duration-ms":"|total_duration_ms\\":)\d+/g, 'NUMBER')
+      .replaceAll(/(?<=total_duration_ms\\":)\d+/g, 'NUMBER')
       .replaceAll(/127\.0\.0\.1|192\.0\.2\.1/g, 'ADDRESS'),
   );
 }

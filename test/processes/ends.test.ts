@@ -76,7 +76,7 @@ test.concurrent('if only a part of the result file can be written, the step remo
 
 test.concurrent('if only a part of an output can be written, the step fails with status error, and the runner can read its outputs', async (context) => {
   needs(context, 'shell');
-  const stage = await setProcess(context, { projects: 50 });
+  const stage = await setProcess(context, { projects: 20 });
   for (let n = 0; n < 10; n++) stage.service.plane.addProject({ id: `${n}-${'x'.repeat(200)}` });
   const whole = await stage.runMode('list-projects');
   const size = statSync(whole.files.output).size;
@@ -85,7 +85,7 @@ test.concurrent('if only a part of an output can be written, the step fails with
   const fill = `printf 'before=%0${size}d\n' 0 >> "$GITHUB_OUTPUT"`;
   const room = Math.ceil((1.5 * size) / 1024);
   const result = await stage.runMode('list-projects', {}, nodeAfter(stage, `${fill}\nulimit -f ${room}`));
-  expect(result).toMatchObject({ exitCode: 1, outputs: { status: 'error', count: '60' } });
+  expect(result).toMatchObject({ exitCode: 1, outputs: { status: 'error', count: '30' } });
   expect(result.annotations).toMatchObject([{ source: 'action' }]);
   expect(errorOf(result)).toMatch(/EFBIG/);
 });
@@ -159,10 +159,6 @@ describe.for(Object.entries(holds))('while %s,', ([, hold]) => {
     const result = await step.done;
     expect(result).toMatchObject({ exitCode: 1, overran: false, outputs: { status: 'timeout' } });
     errorOf(result);
-    // The step's own clock measures this. Tests in virtual time prove the 2 s of the contract. A busy machine is late, but not
-    // by as much as a socket that hangs.
-    expect(Number(result.outputs['duration-ms'])).toBeGreaterThanOrEqual(3_000);
-    expect(Number(result.outputs['duration-ms'])).toBeLessThan(13_000);
   });
 });
 
@@ -170,23 +166,21 @@ const long = 'x'.repeat(2 ** 20);
 const bodies = { usable: { projects: [{ id: 'p', name: long }] }, unusable: [long] };
 const inParse = 'a signal comes while a long body is parsed';
 test.concurrent.for([
-  ['list-projects', 'usable', inParse],
-  ['list-projects', 'unusable', inParse],
-  ['wait-operation', 'unusable', inParse],
-  ['list-projects', 'usable', 'a signal comes while the result is printed'],
-  ['list-projects', 'usable', 'the deadline of 5 s passes while the result is printed'],
-] as const)('%s with a response that is %s does not succeed if %s', async ([mode, body, defect], context) => {
-  const { runMode } = await setProcess(context);
-  const server = createHttpServer((_, response) => response.end(JSON.stringify(bodies[body])));
-  const baseUrl = `http://127.0.0.1:${await listen(context, server)}/v2`;
-  const isSignal = defect.startsWith('a signal');
-  const ofWait = mode === 'wait-operation' ? { 'project-id': 'p', ...anyId } : {};
-  const inputs = { 'base-url': baseUrl, timeout: isSignal ? '1m' : '5s', ...ofWait };
-  const result = await runMode(mode, inputs, withDefect(defect));
-  expect(result.summary).toMatch(isSignal ? new RegExp(`^### 🚫 ${mode}: Cancelled`) : /Timed out after 5s/);
-  if (isSignal) expectCancelledEnd(result);
-  else expect(result).toMatchObject({ exitCode: 1, signal: null, overran: false, outputs: { status: 'error' } });
-});
+  ['list-projects', 'usable'],
+  ['list-projects', 'unusable'],
+  ['wait-operation', 'unusable'],
+] as const)(
+  '%s with a response that is %s does not succeed if a signal comes while it is parsed',
+  async ([mode, body], context) => {
+    const { runMode } = await setProcess(context);
+    const server = createHttpServer((_, response) => response.end(JSON.stringify(bodies[body])));
+    const baseUrl = `http://127.0.0.1:${await listen(context, server)}/v2`;
+    const ofWait = mode === 'wait-operation' ? { 'project-id': 'p', ...anyId } : {};
+    const result = await runMode(mode, { 'base-url': baseUrl, timeout: '1m', ...ofWait }, withDefect(inParse));
+    expect(result.summary).toMatch(new RegExp(`^### 🚫 ${mode}: Cancelled`));
+    expectCancelledEnd(result);
+  },
+);
 
 test.concurrent.for(['SIGBREAK', 'SIGTERM'])('%s ends the step as cancelled', async (signal, context) => {
   const { run } = await setProcess(context, { faults: [{ fault: hang }] });

@@ -88,7 +88,7 @@ test('create-key saves the key name before its request, masks and saves the key 
       ...['mask long-enough', 'state nothing-to-revoke', `mask ${first}`, state(first), 'request POST'],
       ...['a-minted-key', ...maskedForms('a-minted-key')].map((form) => `mask ${form}`),
       ...[`mask ${second}`, state(second, 'a-minted-key')],
-      ...['duration-ms', 'key', 'key-id', 'key-name'].map((name) => `output ${name}`),
+      ...['key', 'message', 'key-id', 'key-name'].map((name) => `output ${name}`),
       ...[expect.stringMatching(/^log /), expect.stringMatching(/^summary /)],
       ...['output status', ...last],
     ]);

@@ -5,7 +5,7 @@ import { BadValue, quote, rejectLeftover } from './input-values.js';
 /** Reads a file that an earlier step wrote. A relative path starts at `folder`. No error quotes the file, because it can hold a secret. */
 export function readInputFile(path: string, folder: string, maxBytes: number): string {
   if (/^[{[]/.test(path)) throw new BadValue('is JSON; expected the path of a file that contains it', true);
-  const file = resolve(folder, path);
+  const file = resolve(folder, rejectLeftover(path));
   try {
     const stat = statSync(file);
     // Reading a pipe would block until the writer closes it.
@@ -20,12 +20,8 @@ export function readInputFile(path: string, folder: string, maxBytes: number): s
   } catch (error) {
     if (error instanceof BadValue) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT')
-      throw new BadValue(`cannot be read (${code ?? 'no reason given'}). Check the permissions of the file`);
-    // A file that exists may have any name, such as env.json. Only a missing file can be an expression without a value.
-    rejectLeftover(path);
     throw new BadValue(
-      `does not exist (looked for ${quote(file, 300)}); expected a file that an earlier step of this job wrote. In a job with “container:”, write it below GITHUB_WORKSPACE, and give the path relative to that`,
+      `cannot be read (${code ?? 'no reason given'}, looked for ${quote(file, 300)}); expected a file that an earlier step of this job wrote`,
     );
   }
 }

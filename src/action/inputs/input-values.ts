@@ -1,8 +1,7 @@
 import { sanitizeLine } from '../../text/sanitize-line.js';
-import { didYouMean } from '../../text/similar-words.js';
-import { parseDuration, unitNames } from '../../time/duration.js';
+import { formatDuration, parseDuration, unitNames } from '../../time/duration.js';
 
-/** The message says what is wrong and what was expected. It follows the input and its value: `timeout: “ten” is …`. */
+/** The message says what is wrong and what is expected. It follows the input and its value: `timeout: “ten” is …`. */
 export class BadValue extends Error {
   constructor(
     message: string,
@@ -15,54 +14,52 @@ export class BadValue extends Error {
 
 export type Parse<T> = (text: string) => T;
 
-/** Quotes what a user wrote. Hides the password of a URL first, because shortening can cut off the `@` after the password. */
+const plainUrl = /^\w+:\/\/(\[[\da-f:.]+\]|[\w.-]+)(:\d+)?(\/[^@?#]*)?$/i;
+
+/** Quotes what a user wrote, but not a URL that may hold a password. */
 export function quote(text: string, max = 80): string {
-  const note = /[\p{Cf}\u00a0]/u.test(text.slice(0, max)) ? ' (with invisible characters)' : '';
-  return `“${sanitizeLine(withoutPassword(text), max)}”${note}`;
+  const colon = text.indexOf(':');
+  const mayHoldPassword = text.includes('://') || (colon !== -1 && text.lastIndexOf('@') > colon);
+  return `“${mayHoldPassword && !plainUrl.test(text) ? '***' : sanitizeLine(text, max)}”`;
 }
 
-/** Hides user and password of a URL. The text may be an invalid URL, so no URL parser is used. */
-function withoutPassword(text: string): string {
-  // Only the first `:/` can match, so the search takes linear time.
-  const hidden = text.replace(/^((?:(?!:\/).)*):\/.*(?:@|%40|\uff20|&#64;)/is, '$1://***@');
-  // Text after `://host:` that is not a port may be a password, even if no `@` follows it.
-  return hidden.replace(/(:\/\/(?!\[)[^/?#:]*:)(?!\d*(?:[/?#]|$)).*/s, '$1***');
-}
-
-/** `otherwise`: what else the input accepts, for the message. */
-export function durationParser({ zero = false, minMs = 0, maxDays = 24, otherwise = '' } = {}): Parse<number> {
+/** `other`: what else the input accepts, for the message. */
+export function durationParser({
+  zero = false,
+  minMs = 1,
+  maxDays = 5,
+  needsUnit = false,
+  other = '',
+} = {}): Parse<number> {
+  const what = `${zero ? '0 or ' : other}a duration${needsUnit ? ' with a unit' : ''}`;
   return (text) => {
-    const ms = parseDuration(text);
-    const problem = `is not a duration; expected ${otherwise}whole numbers with units (${unitNames}) and without spaces, such as 10m or 1h30m. A number without a unit means seconds`;
-    if (ms === undefined) throw new BadValue(problem);
-    const least = minMs === 0 ? 'a duration above 0' : `at least ${minMs}ms`;
-    if (ms < minMs || (ms === 0 && !zero))
-      throw new BadValue(`is ${ms === 0 ? 'zero' : 'too short'}; expected ${otherwise}${least}`);
-    if (ms > maxDays * 86_400_000) throw new BadValue(`is too long; expected at most ${maxDays} days`);
+    const ms = needsUnit && /^\d+$/.test(text) ? undefined : parseDuration(text);
+    const isTooShort = ms !== undefined && ms < minMs && !(zero && ms === 0);
+    if (ms === undefined || isTooShort || ms > maxDays * 86_400_000)
+      throw new BadValue(
+        `is not valid; expected ${what} from ${formatDuration(minMs)} to ${maxDays}d, such as 90s or 1h30m (units: ${unitNames})`,
+      );
     return ms;
   };
 }
 
+/** Parses `since` and `older-than`. A bare number could mean hours or days as well as seconds. */
+export const parseAge = durationParser({ maxDays: 366, needsUnit: true });
+
 export function oneOfParser<T extends string>(words: readonly T[]): Parse<T> {
   return (text) => {
     const word = words.find((candidate) => candidate === text);
-    if (word !== undefined) return word;
-    const problem = text === '' ? 'is empty' : 'is not a valid value';
-    throw new BadValue(`${problem}; valid values: ${words.join(', ')}${didYouMean(text, words)}`);
-  };
-}
-
-/** Accepts a text for which `problemOf` returns undefined. */
-export function checked(problemOf: (text: string) => string | undefined, hidesValue = false): Parse<string> {
-  return (text) => {
-    const problem = problemOf(text);
-    if (problem !== undefined) throw new BadValue(problem, hidesValue);
-    return text;
+    if (word === undefined)
+      throw new BadValue(`${text === '' ? 'is empty' : 'is not a valid value'}; valid values: ${words.join(', ')}`);
+    return word;
   };
 }
 
 export function patternParser(pattern: RegExp, problem: string): Parse<string> {
-  return checked((text) => (pattern.test(text) ? undefined : problem));
+  return (text) => {
+    if (!pattern.test(text)) throw new BadValue(problem);
+    return text;
+  };
 }
 
 /** Accepts the same words as `core.getBooleanInput`: the booleans of the YAML 1.2 core schema. */
@@ -72,27 +69,24 @@ export const parseBoolean: Parse<boolean> = (text) => {
   throw new BadValue('is not a boolean; expected true or false');
 };
 
-/** Accepts only visible ASCII characters, because the secret goes into a header. */
-export function secretProblem(text: string, noun: string): string | undefined {
-  const problem = /[^\x21-\x7e]/.test(text)
-    ? `contains a space, a line break or another character that no ${noun} has; expected only the ${noun}, without “Bearer ”`
-    : leftoverProblem(text);
-  return problem && `${problem}. Check the value of the secret`;
+/** A secret goes into a header, so it has only visible ASCII characters. */
+export function secretParser(minLength: number): Parse<string> {
+  return (text) => {
+    if (text.length < minLength || !/^[\x21-\x7e]*$/.test(rejectLeftover(text, true)))
+      throw new BadValue(
+        `is not usable; expected at least ${minLength} characters, without spaces, line breaks or accents. Check the value of the secret`,
+        true,
+      );
+    return text;
+  };
 }
 
-/** Describes a text that is no value: the output of a failed tool, an expression that GitHub did not evaluate, or quoted text. */
-export function leftoverProblem(text: string): string | undefined {
-  if (text === 'Array')
-    return 'is what an expression makes of a list; if a list is allowed here, put “toJSON(…)” around it';
-  if (text === 'Object')
-    return 'is what an expression makes of an object; name the field that holds the value, such as “matrix.project.id”';
-  if (/\{\{|^\$[({A-Za-z_]|^(env|github|inputs|matrix|needs|secrets|steps|vars)\.[\w.-]+$/.test(text))
-    return `is no value: GitHub evaluates only expressions in “\${{ }}”; expected one such as “\${{ vars.NAME }}”, or the value itself`;
-  if (/^(["'`]).*\1$|^[“‘„].*[”’“]$|^\[.*\]$|^\{.*\}$|^\p{Cf}|\p{Cf}$/su.test(text))
-    return 'is in quotes or brackets, or has an invisible character at one end; expected the value alone';
-  if (['null', 'undefined', 'None'].includes(text))
-    return 'looks like the output of a failed jq command or template; check the step that should provide the value';
-  return undefined;
-}
+export const whyEmpty =
+  'Check the expression: it is empty if a step id, an output or a variable is misspelled, or if its step was skipped';
 
-export const rejectLeftover = checked(leftoverProblem);
+/** Rejects an expression that GitHub did not evaluate, and the output of a failed jq command. */
+export function rejectLeftover(text: string, hidesValue = false): string {
+  if (text === 'null' || text === 'undefined' || text.includes(`\${{`))
+    throw new BadValue('is no value. Check the expression or the step that should provide it', hidesValue);
+  return text;
+}

@@ -1,8 +1,17 @@
 import { minSecretLength } from '../../text/encodings.js';
-import { formatDuration } from '../../time/duration.js';
 import type { Secrets } from '../secrets.js';
-import { type Environment, InputReader } from './input-reader.js';
-import { checked, durationParser, leftoverProblem, oneOfParser, parseBoolean, secretProblem } from './input-values.js';
+import type { Environment } from '../toolkit.js';
+import { InputReader } from './input-reader.js';
+import {
+  BadValue,
+  durationParser,
+  oneOfParser,
+  type Parse,
+  parseBoolean,
+  rejectLeftover,
+  secretParser,
+  whyEmpty,
+} from './input-values.js';
 
 /** Returns the values that may be the parent key: the input first, then the environment variable. */
 export function apiKeys(input: (name: string) => string, environment: Environment): string[] {
@@ -17,7 +26,7 @@ export function maskParentKey(input: (name: string) => string, environment: Envi
 
 /** Throws one `BadInputs` that names all problems. The caller must already have masked the parent key. */
 export function readInputs<Name extends string, Run>(
-  modes: Readonly<Record<Name, { readonly polls: boolean; read(reader: InputReader): Run }>>,
+  modes: Readonly<Record<Name, { readonly acceptsZeroTimeout: boolean; read(reader: InputReader): Run }>>,
   input: (name: string) => string,
   environment: Environment,
   secrets: Secrets,
@@ -27,57 +36,41 @@ export function readInputs<Name extends string, Run>(
   const chosen = mode === null ? undefined : modes[mode];
   const apiKey = reader.text('api-key') || environment['CTL_API_KEY']?.trim() || '';
   const baseUrl = reader.text('base-url') || environment['CTL_BASE_URL']?.trim() || '';
-  const inputs = reader.complete({
+  return reader.complete({
     mode,
-    apiKey: reader.parse('api-key', checked(apiKeyProblem, true), apiKey),
-    baseUrl: reader.parse('base-url', checked(baseUrlProblem), baseUrl, urlWithoutSecrets),
-    timeout: reader.parse('timeout', durationParser({ zero: chosen?.polls ?? true })),
+    apiKey: reader.parse('api-key', parseApiKey, apiKey),
+    baseUrl: reader.parse('base-url', parseBaseUrl, baseUrl),
+    timeout: reader.parse('timeout', durationParser({ zero: chosen?.acceptsZeroTimeout ?? true })),
     summary: reader.parse('summary', parseBoolean),
     // The mode reads its inputs last, because `read` throws if any input is invalid.
     runMode: chosen === undefined ? null : chosen.read(reader),
   });
-  const { warnings } = reader;
-  const seconds = Number(reader.text('timeout'));
-  const means = `${seconds} without a unit means ${formatDuration(seconds * 1_000)}`;
-  // A job on github.com ends after 6 hours.
-  if (seconds > 21_600) reader.warn('timeout', `${means}. If you mean milliseconds, write ${seconds}ms`);
-  const url = new URL(inputs.baseUrl);
-  if (!/\/v2\/*$/.test(url.pathname))
-    warnings.push('The path of base-url does not end in /v2. Check that base-url is the URL of the control API.');
-  return { ...inputs, baseUrl: url, warnings };
 }
 
-/** Undefined for a URL that may get the API key. */
-export function baseUrlProblem(text: string): string | undefined {
+/** Accepts a URL that may get the API key. */
+export const parseBaseUrl: Parse<URL> = (text) => {
   if (text === '')
-    return 'is empty; expected the URL of the control API, in this input or in the environment variable CTL_BASE_URL. Check the name of the variable that holds the URL';
-  const leftover = leftoverProblem(text);
-  if (leftover !== undefined) return leftover;
-  if (!URL.canParse(text) || /\s/.test(text)) return 'is not a URL; expected one like https://host/api/v2';
-  const { protocol, hostname, username, password } = new URL(text);
-  if (!/^https?:$/.test(protocol)) return 'has no scheme or an unsupported one; expected https://…';
-  if (protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname))
-    return 'would send the API key unencrypted; expected https (http is accepted only for localhost, 127.0.0.0/8 and [::1])';
-  if (username !== '' || password !== '')
-    return 'must not contain a user name or password. Pass the API key in the input api-key';
-  // If there is no host, the parser takes the first part of the path as the host. Then the key would go to that host.
-  if (/^https?:(?!\/\/[^/\\])/i.test(text))
-    return 'has no host behind “https://”; expected a URL like https://host/api/v2. If an expression provides the host, it may be empty: check the name of its variable';
-  return /[?#]/.test(text) ? 'has a query or a fragment; expected only scheme, host and path' : undefined;
-}
+    throw new BadValue(
+      `is empty; expected the URL of the control API, in this input or in the environment variable CTL_BASE_URL. ${whyEmpty}`,
+    );
+  // The URL parser would take the first part of a path as the host, and then the key would go to that host.
+  if (!/^https?:\/\/[^/\\?#@\s]+(\/[^\\?#\s]*)?$/i.test(rejectLeftover(text)) || !URL.canParse(text))
+    throw new BadValue(
+      'is not a usable URL; expected one like https://host/api/v2, without user, password, query and fragment',
+      true,
+    );
+  const url = new URL(text);
+  if (url.protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname))
+    throw new BadValue(
+      'would send the API key unencrypted; expected https (http is accepted only for localhost, 127.0.0.0/8 and [::1])',
+    );
+  return url;
+};
 
-/** Hides the query, the fragment, the text before an `@`, and a possible API key. `quote` must hide other forms of a password. */
-export function urlWithoutSecrets(text: string): string {
-  if (/^[^./:]{16,}$/.test(text)) return '***';
-  return text.replace(/^([a-z][a-z\d+.-]*:)?.*@/is, '$1//***@').replace(/([?#]).*/s, '$1***');
-}
-
-function apiKeyProblem(text: string): string | undefined {
+const parseApiKey: Parse<string> = (text) => {
   if (text === '')
-    return 'is empty; expected an API key, in this input or in the environment variable CTL_API_KEY. Workflows from forks and Dependabot get no secrets. In other workflows, check the name of the secret, and that this job may read it';
-  if (text.length < minSecretLength)
-    return `has fewer than ${minSecretLength} characters, and masking it would hide ordinary text in the log; expected the complete API key`;
-  if (/^(https?:|[A-Z_]+=[^=]|gh[a-z]_|github_pat_)/.test(text))
-    return 'is a URL, a line NAME=value or a token of GitHub; expected an API key of the service';
-  return secretProblem(text, 'API key');
-}
+    throw new BadValue(
+      `is empty; expected an API key in this input, such as “\${{ secrets.NAME }}”, or in the environment variable CTL_API_KEY. Forks and Dependabot see no secrets. In other workflows, check the name behind “secrets.”`,
+    );
+  return secretParser(minSecretLength)(text);
+};

@@ -1,16 +1,13 @@
 import { failureReport } from '../../action/failure-report.js';
-import { textHtml } from '../../action/markdown.js';
+import { paragraph } from '../../action/markdown.js';
 import type { Report } from '../mode.js';
 import type { CreateKeyResult } from './create-key.js';
 import type { CreateKeySettings } from './settings.js';
 
 export const createKeyReport: Report<CreateKeyResult, CreateKeySettings> = (result, { revokeInPost }, { timeout }) => {
   const { name, minted, lostCreates } = result;
-  const outputs = [
-    { name: 'key', value: minted?.secret ?? '', isSecret: true },
-    { name: 'key-id', value: minted?.id ?? '' },
-    { name: 'key-name', value: name },
-  ];
+  const outputs = { 'key-id': minted?.id ?? '', 'key-name': name };
+  const secretOutputs = { key: minted?.secret ?? '' };
   if (result.minted !== undefined) {
     const until = revokeInPost ? 'the end of this job' : 'it is revoked';
     return {
@@ -18,6 +15,7 @@ export const createKeyReport: Report<CreateKeyResult, CreateKeySettings> = (resu
       succeeded: true,
       headline: `Created key ${result.minted.id} (${name}), valid until ${until}`,
       outputs,
+      secretOutputs,
     };
   }
   const report = failureReport(result.failure, timeout);
@@ -27,6 +25,6 @@ export const createKeyReport: Report<CreateKeyResult, CreateKeySettings> = (resu
       : 'No key was created.';
   const error = report.error === undefined ? undefined : `${report.error} ${whatRemains}`;
   // A cancelled step has no error text, so the summary says what remains.
-  const details = error === undefined ? `<p>${textHtml(whatRemains)}</p>\n` : '';
-  return { ...report, error, outputs, details };
+  const details = error === undefined ? paragraph(whatRemains) : '';
+  return { ...report, error, outputs, secretOutputs, details };
 };

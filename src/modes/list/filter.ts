@@ -1,11 +1,11 @@
-import type { InputReader } from '../../action/inputs/input-reader.js';
-import { BadValue, leftoverProblem, quote } from '../../action/inputs/input-values.js';
+import { BadValue, quote, rejectLeftover } from '../../action/inputs/input-values.js';
 import { operationActions } from '../../api/records.js';
 import { knownStatuses } from '../../operations/description.js';
 import { isAbsent, type JsonObject, toText } from '../../text/json.js';
-import { didYouMean } from '../../text/similar-words.js';
+import { sanitizeLine } from '../../text/sanitize-line.js';
 
 interface Line {
+  readonly text: string;
   readonly field: string;
   readonly matches: (text: string) => boolean;
   readonly admits: boolean;
@@ -13,11 +13,21 @@ interface Line {
 
 /** Each line is `field=pattern` or `field!=pattern`. A record must match every line. */
 export class Filter {
+  /** Fields that no record had so far. A line with such a field is probably a mistake. */
+  readonly #missing: Set<string>;
+  #hasRead = false;
+
+  /** `documented`: the fields that the API documents. The service may send others. */
   constructor(
     private readonly lines: readonly Line[],
-    /** Warnings about lines that are valid, but probably a mistake. */
-    readonly warnings: readonly string[] = [],
-  ) {}
+    private readonly documented: readonly string[],
+  ) {
+    this.#missing = new Set(lines.map(({ field }) => field));
+  }
+
+  get texts(): string[] {
+    return this.lines.map(({ text }) => text);
+  }
 
   admits(record: JsonObject): boolean {
     return this.lines.every(({ field, matches, admits }) => {
@@ -31,88 +41,71 @@ export class Filter {
   requires(field: string): boolean {
     return this.lines.some((line) => line.field === field && line.admits);
   }
+
+  /** Takes each record that a step reads, to learn which fields exist. */
+  note(record: JsonObject): void {
+    this.#hasRead = true;
+    for (const field of this.#missing) if (Object.hasOwn(record, field)) this.#missing.delete(field);
+  }
+
+  /** The fields that no record had, if any was read. An undocumented one does not exist, so its line means nothing. */
+  get missing(): { readonly error: string | undefined; readonly warnings: readonly string[] } {
+    const missing = this.#hasRead ? [...this.#missing] : [];
+    const texts = missing.map((field) => `filter: no record that was read has the field ${quote(field, 60)}`);
+    const unknown = missing.findIndex((field) => !this.documented.includes(field));
+    return {
+      error: unknown === -1 ? undefined : `${texts[unknown]}. The documented fields are ${this.documented.join(', ')}.`,
+      warnings: texts.map((text) => `${text}, so it counts as empty.`),
+    };
+  }
 }
 
 /** The length is limited, because the time to match a value grows with it. */
 const maxPatternLength = 256;
 
-/** `unsupported`: the fields that this mode rejects, each with the reason. */
-export function readFilter(reader: InputReader, fields: readonly string[], unsupported?: Record<string, string>) {
-  const filter = reader.parse('filter', (text) => parseFilter(text, fields, unsupported));
-  for (const warning of filter?.warnings ?? []) reader.warn('filter', warning);
-  return filter;
-}
-
-export function parseFilter(text: string, fields: readonly string[], unsupported: Record<string, string> = {}): Filter {
-  const warnings: string[] = [];
-  const words = new Map<string, string>();
-  const names = [...fields, ...Object.keys(unsupported)].join('|');
-  const secondCondition = new RegExp(`(?:[\\s,;&|]|\\\\n)(${names})\\s*!?=`, 'i');
-
-  /** Returns a problem if the line is invalid. */
-  function parseLine(line: string, place: string): Line | string {
-    if (/^\s*#|\s#/.test(line))
-      return 'comments are not possible here. Put the comment above “filter:”. To match a value that contains “ #”, write “?#”';
-    const [, name = '', negation = '', rest] = /^(.*?)(!?)=(.*)$/s.exec(line) ?? [];
-    if (rest === undefined || /[<>~^:]$/.test(name))
-      return 'expected field=pattern or field!=pattern; there are no other comparisons';
-    const field = name.trim();
-    const pattern = rest.trim();
-    const admits = negation === '';
-    if (Object.hasOwn(unsupported, field)) return `${field} cannot be used here: ${unsupported[field]}`;
-    if (!fields.includes(field))
-      return `${quote(field, 60)} is not a field${didYouMean(field, fields)}; the fields are ${fields.join(', ')}`;
-    if (pattern === '') return 'the pattern is empty; use * for any value';
-    const leftover = leftoverProblem(pattern);
-    if (leftover !== undefined)
-      return `the pattern ${leftover}. To match this text all the same, write “?” in place of its first or last character`;
-    if (/^[=^~<>!]/.test(pattern))
-      return 'the pattern starts with “=”, “^”, “~”, “<”, “>” or “!”. This sign would be a part of the value. Remove it. If the value does begin with it, write “?” in its place';
-    const [, second] = secondCondition.exec(rest) ?? [];
-    if (second !== undefined)
-      return `${second} starts a second condition on this line. Write each condition on its own line. In YAML, start with “filter: |”, because “filter: >” joins lines. If the whole line is one condition, write “?” in place of the sign before ${second}`;
-    if (pattern.length > maxPatternLength) return `the pattern is longer than ${maxPatternLength} characters`;
-    const word = pattern.toLowerCase().replaceAll('-', '_');
-    const known = documentedWords[field];
-    const hint =
-      field === 'status'
-        ? '. What the console calls Error is failed here, OK is finished, and In progress is running'
-        : '';
-    const matches = compileGlob(pattern);
-    const isUnknown = known?.some(matches) === false;
-    if (isUnknown && known.some(compileGlob(word))) return `no ${field} is ${quote(pattern)}; write ${word}${hint}`;
-    const isWord = !/[*?]/.test(pattern);
-    const other = words.get(field) ?? pattern;
-    if (isWord && admits) words.set(field, pattern);
-    if ((isWord && admits && other !== pattern) || ((known || field.endsWith('id')) && /[,|]/.test(pattern)))
-      return `a filter has no “or”, so no ${field} matches this. Use one pattern with “*” that fits all values, or one step for each value`;
-    if (isUnknown) {
-      // The service may add actions. So an unknown one is probably a mistake only if it is similar to a documented one.
-      const meant = didYouMean(pattern, known, 2);
-      const what = `${quote(pattern, 60)} is not a known ${field}${meant}`;
-      const effect = `this line may ${admits ? 'match nothing' : 'exclude nothing'}`;
-      if (field !== 'action' || meant !== '')
-        warnings.push(`${place}: ${what}, so ${effect}. Known values: ${known.join(', ')}${hint}`);
-    }
-    return { field, matches, admits };
-  }
-
+/** `unusable`: fields that this mode rejects, with the reason. */
+export function parseFilter(
+  text: string,
+  documented: readonly string[],
+  unusable: Record<string, string> = {},
+): Filter {
   const lines = text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return [];
-    const place = `line ${index + 1}, ${quote(line)}`;
-    const parsed = parseLine(line, place);
-    if (typeof parsed === 'string') throw new BadValue(`${place}: ${parsed}`, true);
-    return [parsed];
+    try {
+      return [parseLine(line.trim(), documented, unusable)];
+    } catch (error) {
+      if (!(error instanceof BadValue)) throw error;
+      throw new BadValue(`line ${index + 1}, ${quote(line)}: ${error.message}`, true);
+    }
   });
-  return new Filter(lines, warnings);
+  return new Filter(lines, documented);
 }
 
-/** The API documents the values of these fields. */
-const documentedWords: Record<string, readonly string[]> = {
-  status: knownStatuses,
-  action: operationActions,
-  locked: ['true', 'false'],
-};
+function parseLine(line: string, documented: readonly string[], unusable: Record<string, string>): Line {
+  if (/^#|\s#/.test(line))
+    throw new BadValue('a comment is not possible here. To match a value that contains “ #”, write “?#”');
+  const [, name = '', negation = '', rest] = /^([^=]*?)(!?)=(.*)$/s.exec(line) ?? [];
+  const field = name.trim();
+  if (rest === undefined || field === '') throw new BadValue('expected field=pattern or field!=pattern');
+  if (Object.hasOwn(unusable, field)) throw new BadValue(`${field} cannot be used here: ${unusable[field]}`);
+  const pattern = rejectLeftover(rest.trim());
+  if (pattern === '')
+    throw new BadValue(`the pattern is empty. If records without a value are meant, write ${field}!=?*`);
+  if (/(?:[\s,;&|]|\\n)[a-z]\w*\s*!?=/i.test(pattern))
+    throw new BadValue(
+      'each condition needs a line of its own, after “filter: |”. If this is one condition, write “?” in place of its second “=”',
+    );
+  if (pattern.length > maxPatternLength)
+    throw new BadValue(`the pattern is longer than ${maxPatternLength} characters`);
+  const matches = compileGlob(pattern);
+  const known = documented.includes(field) ? (knownWords[field] ?? []) : [];
+  const meant = known.filter(compileGlob(pattern.toLowerCase()));
+  if (meant.length > 0 && !known.some(matches))
+    throw new BadValue(`the case matters; expected ${meant.join(' or ')} in lower case`);
+  return { text: sanitizeLine(line), field, matches, admits: negation === '' };
+}
+
+const knownWords: Record<string, readonly string[]> = { status: knownStatuses, action: operationActions };
 
 /** A longer value is cut to this length. A search takes at most (length of the value) × (length of the pattern) steps. */
 const maxValueLength = 100_000;

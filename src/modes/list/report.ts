@@ -1,118 +1,112 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
-import { maxRecordsBytes } from '../../action/publish.js';
-import type { Output } from '../../action/step-report.js';
+import type { Outputs } from '../../action/step-report.js';
 import type { Key } from '../../api/keys.js';
 import { type ApiRecord, displayText, displayTime, type Operation } from '../../api/records.js';
 import { operationTexts } from '../../operations/description.js';
 import { operationTable } from '../../operations/table.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural } from '../../text/sentences.js';
+import { formatDuration } from '../../time/duration.js';
 import { keyCells, keyHeadings } from '../keys-report.js';
 import type { Report } from '../mode.js';
-import type { ListResult, Noun } from './list.js';
-import type { ListOperationsSettings, ListProjectsSettings } from './settings.js';
-import { splitIntoBatches } from './shards.js';
+import type { ListResult } from './list.js';
+import type { ListKeysSettings, ListOperationsSettings, ListProjectsSettings, ListSettings } from './settings.js';
 
-export const listKeysReport: Report<ListResult<Key>> = (result) => ({
-  ...commonReport('key', result),
-  details: truncatedTable(keyHeadings, result.records, keyCells),
-});
+export const listKeysReport: Report<ListResult<Key>, ListKeysSettings> = (result, settings, { nowMs }) => {
+  const { olderThan } = settings;
+  const age = olderThan === undefined ? [] : [`older than ${formatDuration(olderThan)}`];
+  const table = truncatedTable(keyHeadings, result.records, (key) => keyCells(key, nowMs));
+  return commonReport({ noun: 'key', result, settings, criteria: age, table });
+};
 
 export const listOperationsReport: Report<ListResult<Operation>, ListOperationsSettings> = (
   result,
-  { projectId },
+  settings,
   { nowMs },
 ) => {
+  const { since } = settings;
   const { records } = result;
   const newest = records[0]?.id ?? '';
-  const project = sanitizeId(projectId);
-  const where = ` in project ${project}`;
-  return {
-    ...commonReport('operation', result, where, { operation_id: newest }, { name: 'operation-id', value: newest }),
-    details: `<p>Project ${codeHtml(project)}</p>\n${operationTable(records, (one) => operationTexts(one, nowMs))}`,
-  };
+  const project = `project ${sanitizeId(settings.projectId)}`;
+  const age = since === undefined ? [] : [`created within ${formatDuration(since)}`];
+  return commonReport({
+    noun: 'operation',
+    result,
+    settings,
+    criteria: [project, ...age],
+    where: ` in ${project}`,
+    outputs: { 'operation-id': newest },
+    table: operationTable(records, (one) => ({ ...operationTexts(one, nowMs), showsAge: true })),
+  });
 };
 
-export const listProjectsReport: Report<ListResult, ListProjectsSettings> = (result, { maxBatches }) => {
+export const listProjectsReport: Report<ListResult, ListProjectsSettings> = (result, settings) => {
   const { records } = result;
-  const ids = records.map(({ id }) => id);
-  const batches = splitIntoBatches(ids, maxBatches);
+  const batches = splitIntoBatches(
+    records.map(({ id }) => id),
+    settings.maxBatches,
+  );
   // The table leaves out host names, because summaries of public repositories are public.
   const table = truncatedTable(['Project', 'Name', 'Region', 'Version', 'Created'], records, (project) => {
     const texts = ['name', 'region_id', 'pg_version'].map((field) => displayText(project, field, 80));
     return [sanitizeId(project.id), ...texts, displayTime(project, 'created_at')].map(codeHtml);
   });
-  return {
-    ...commonReport('project', result, '', { batches }, { name: 'batches', value: JSON.stringify(batches), rank: 3 }),
-    details: table,
-  };
+  return commonReport({ noun: 'project', result, settings, outputs: { batches }, table });
 };
+
+/** Makes as many batches as possible. Their sizes differ by at most one. */
+export function splitIntoBatches(ids: readonly string[], maxBatches: number): string[][] {
+  const number = Math.min(maxBatches, ids.length);
+  const start = (index: number) => Math.floor((index * ids.length) / number);
+  return Array.from({ length: number }, (_, index) => ids.slice(start(index), start(index + 1)));
+}
+
+interface Parts {
+  readonly noun: 'key' | 'operation' | 'project';
+  readonly result: ListResult;
+  readonly settings: ListSettings;
+  readonly table: string;
+  readonly criteria?: readonly string[];
+  readonly where?: string;
+  /** What only this list has. */
+  readonly outputs?: Outputs;
+}
 
 const advice = {
   ok: undefined,
-  empty:
-    'With “fail-on: empty”, this fails the step. Check the inputs that limit the list, such as filter. Also check that api-key belongs to the right account.',
-  match:
-    'With “fail-on: match”, this fails the step. The result file (the output result-file has its path) lists them.',
+  empty: 'With fail-on: empty, this fails the step. Check filter and the other inputs that limit the list.',
+  match: 'With fail-on: match, this fails the step. Read all of them from the file in the output result-file.',
 };
 
-/** `fields`: what only this list has in its result file. `others`: the outputs that only this list has. */
-function commonReport(noun: Noun, result: ListResult, where = '', fields: object = {}, ...others: Output[]) {
-  const { verdict, records, isCutByDefault, warnings } = result;
-  const number = `${isCutByDefault ? 'the newest ' : ''}${plural(records.length, noun)}`;
+function commonReport({ noun, result, settings, table, criteria = [], where = '', outputs }: Parts) {
+  const { verdict, records, read, isLimited, warnings } = result;
+  const limited = isLimited ? ` (limit reached, so the list may go on)` : '';
+  const headline = `${plural(records.length, noun)}${limited}`;
+  const texts = [...criteria, ...settings.filter.texts].map(codeHtml);
   // Ids are strings in the outputs, because fromJSON rounds large numbers.
   const ids = records.map(({ id }) => id);
-  const head = { mode: `list-${noun}s`, status: verdict, count: records.length, [`${noun}_ids`]: ids, ...fields };
   return {
     status: verdict,
     succeeded: verdict === 'ok',
-    headline: number,
-    error: advice[verdict] && `Found ${number}${where}${nameFirst(noun, records)}. ${advice[verdict]}`,
-    errorAboveTable: advice[verdict],
+    headline,
+    error: advice[verdict] && `Found ${headline}${where}${nameFirst(noun, records)}. ${advice[verdict]}`,
     warnings,
-    outputs: [
-      { name: 'count', value: String(ids.length) },
-      ...others,
-      { name: `${noun}-ids`, value: JSON.stringify(ids), rank: 2 },
-      { name: `${noun}s`, value: recordsForOutput(records), rank: 1, holdsRecords: true },
-    ],
-    result: printResult(head, `${noun}s`, records),
+    outputs: {
+      count: ids.length,
+      [`${noun}-ids`]: ids,
+      ...outputs,
+      [`${noun}s`]: records.map(({ record }) => record),
+    },
+    resultFields: {},
+    details: `<p>${texts.length === 0 ? '' : `${texts.join(', ')}: `}${ids.length} of ${read}.</p>\n${table}`,
   };
 }
 
 /** For example `: 5 (shop); 6 (blog)`. */
-function nameFirst(noun: Noun, records: readonly ApiRecord[]): string {
+function nameFirst(noun: string, records: readonly ApiRecord[]): string {
   const named = records.map((record) => {
     const name = displayText(record, noun === 'operation' ? 'action' : 'name', 80);
     return `${sanitizeId(record.id)}${name && ` (${name})`}`;
   });
   return named.length === 0 ? '' : `: ${joinFirst(named, messageBounds)}`;
-}
-
-const recordsAtOnce = 1_000;
-
-/** Prints a JSON array in pieces. Each record is in one piece, so that redaction finds every secret. */
-function* printArray(records: readonly ApiRecord[]): Generator<string> {
-  yield '[';
-  for (let from = 0; from < records.length; from += recordsAtOnce) {
-    const piece = JSON.stringify(records.slice(from, from + recordsAtOnce).map(({ record }) => record)).slice(1, -1);
-    yield from === 0 ? piece : `,${piece}`;
-  }
-  yield ']';
-}
-
-/** Returns undefined if the array is too large for any output. */
-function recordsForOutput(records: readonly ApiRecord[]): string | undefined {
-  let text = '';
-  for (const piece of printArray(records)) {
-    text += piece;
-    if (text.length >= maxRecordsBytes) return undefined;
-  }
-  return text;
-}
-
-function* printResult(head: object, name: string, records: readonly ApiRecord[]): Generator<string> {
-  yield `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(name)}:`;
-  yield* printArray(records);
-  yield '}';
 }

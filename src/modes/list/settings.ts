@@ -1,9 +1,9 @@
-import { parseOnlyId, parseProjectId } from '../../action/inputs/id-list.js';
-import { type InputReader, readAge, type Valid } from '../../action/inputs/input-reader.js';
-import { BadValue, oneOfParser, type Parse } from '../../action/inputs/input-values.js';
+import { onlyPathIdParser } from '../../action/inputs/id-list.js';
+import type { InputReader, Valid } from '../../action/inputs/input-reader.js';
+import { BadValue, oneOfParser, type Parse, parseAge } from '../../action/inputs/input-values.js';
 import { keyFields } from '../../api/keys.js';
 import { operationFields, projectFields } from '../../api/records.js';
-import { readFilter } from './filter.js';
+import { parseFilter } from './filter.js';
 
 export type ListSettings = Valid<ReturnType<typeof readCommonInputs>>;
 export type ListKeysSettings = ReturnType<typeof readListKeysSettings>;
@@ -11,58 +11,46 @@ export type ListOperationsSettings = ReturnType<typeof readListOperationsSetting
 export type ListProjectsSettings = ReturnType<typeof readListProjectsSettings>;
 
 export function readListKeysSettings(reader: InputReader) {
-  return reader.complete({ ...readCommonInputs(reader, keyFields), olderThan: readAge(reader, 'older-than') });
+  return reader.complete({
+    ...readCommonInputs(reader, keyFields),
+    olderThan: reader.optional('older-than', parseAge),
+  });
 }
 
 export function readListProjectsSettings(reader: InputReader) {
   return reader.complete({
     ...readCommonInputs(reader, projectFields),
     maxBatches: reader.parse('max-batches', parseMaxBatches),
-    shard: reader.optional('shard', parseShard),
-    orgId: reader.optional('org-id', (text) => parseOnlyId(text, 'an organization id')),
+    orgId: reader.optional('org-id', onlyPathIdParser('an organization id')),
   });
 }
 
 export function readListOperationsSettings(reader: InputReader) {
+  const isWhole = reader.text('since') !== '' || reader.text('fail-on') !== '';
   return reader.complete({
-    projectId: reader.parse('project-id', parseProjectId),
-    // With `since`, the age ends the list, so no default limit is needed.
-    ...readCommonInputs(reader, operationFields, reader.text('since') === '' ? '100' : '0'),
-    since: readAge(reader, 'since'),
+    projectId: reader.parse('project-id', onlyPathIdParser('a project id')),
+    ...readCommonInputs(reader, operationFields, isWhole ? '0' : '100'),
+    since: reader.optional('since', parseAge),
   });
 }
 
 function readCommonInputs(reader: InputReader, fields: readonly string[], defaultLimit = '0') {
-  const limitText = reader.text('limit');
   return {
-    filter: readFilter(reader, fields),
-    limit: reader.parse('limit', parseLimit, limitText || defaultLimit),
-    // If only the default limit cuts a list, there is no warning.
-    isLimitSet: limitText !== '',
-    failOn: reader.optional('fail-on', oneOfParser(['empty', 'match'] as const)),
+    filter: reader.parse('filter', (text) => parseFilter(text, fields)),
+    limit: reader.parse('limit', parseLimit, reader.text('limit') || defaultLimit),
+    failOn: reader.optional('fail-on', oneOfParser(['empty', 'match'])),
   };
 }
 
 const parseLimit: Parse<number> = (text) => {
   if (!/^\d{1,9}$/.test(text))
-    throw new BadValue(
-      'is not a valid record count; expected a whole number of at most 9 digits, or 0 for all records',
-    );
+    throw new BadValue('is not a number of records; expected a whole number of at most 9 digits, or 0 for all');
   return Number(text) || Number.POSITIVE_INFINITY;
 };
 
 /** GitHub limits a matrix to 256 jobs per workflow run. */
 const parseMaxBatches: Parse<number> = (text) => {
   const number = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (number < 1 || number > 256) throw new BadValue('is not a valid number of batches; expected 1 to 256');
+  if (number < 1 || number > 256) throw new BadValue('is not a number of batches; expected 1 to 256');
   return number;
 };
-
-function parseShard(text: string) {
-  const [, number = 0, total = 0] = (/^(\d{1,6})\/(\d{1,6})$/.exec(text) ?? []).map(Number);
-  if (number < 1 || number > total)
-    throw new BadValue(
-      'is not a valid shard; expected number/total, such as 3/256. The number is from 1 to the total, the total at most 999999',
-    );
-  return { number, total };
-}

@@ -1,12 +1,13 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural } from '../../text/sentences.js';
+import { formatDuration } from '../../time/duration.js';
 import { idsOf, keyCells, keyHeadings, revocationFailure, revocationOutputs, withFate } from '../keys-report.js';
 import type { Report } from '../mode.js';
 import type { SweepKeysSettings } from './settings.js';
 import type { SweepDecision, SweepResult } from './sweep-keys.js';
 
-export const sweepKeysReport: Report<SweepResult, SweepKeysSettings> = (result, settings, { timeout }) => {
+export const sweepKeysReport: Report<SweepResult, SweepKeysSettings> = (result, settings, { timeout, nowMs }) => {
   const { decisions, revocation, failures, others } = result;
   const { dryRun, failOnMatch } = settings;
   const over = decisions.filter(({ isOver }) => isOver);
@@ -38,27 +39,20 @@ export const sweepKeysReport: Report<SweepResult, SweepKeysSettings> = (result, 
     error,
     warnings: failures.length > 0 && left.length === 0 ? [`${why}.`] : [],
     outputs: revocationOutputs(revoked, kept),
-    result: [
-      JSON.stringify({
-        mode: 'sweep-keys',
-        status,
-        dry_run: dryRun,
-        count: revoked.length,
-        revoked_key_ids: revoked,
-        kept_key_ids: kept,
-        decisions: decisions.map(({ key, run, isKept, isOver, reason }) => ({
-          id: key.id,
-          name: key.name,
-          run_id: run.id,
-          run_attempt: run.attempt,
-          kept_on_purpose: isKept,
-          to_revoke: isOver,
-          why: reason,
-          record: key.record,
-        })),
-      }),
-    ],
-    details: `${decisionTable(result, dryRun)}<p>Not touched: keys of other repositories (${others.ofOtherRepositories}), keys that this action did not create (${others.notOurs}).</p>\n`,
+    resultFields: {
+      dry_run: dryRun,
+      decisions: decisions.map(({ key, run, isKept, isOver, reason }) => ({
+        id: key.id,
+        name: key.name,
+        run_id: run.id,
+        run_attempt: run.attempt,
+        kept_on_purpose: isKept,
+        to_revoke: isOver,
+        why: reason,
+        record: key.record,
+      })),
+    },
+    details: `<p>${dryRun ? 'Dry run. ' : ''}If a run cannot be read, its keys are revoked only if they are older than ${formatDuration(settings.olderThan)}.</p>\n${decisionTable(result, dryRun, nowMs)}<p>Not touched: keys of other repositories (${others.ofOtherRepositories}), keys that this action did not create (${others.notOurs}).</p>\n`,
   };
 };
 
@@ -74,7 +68,7 @@ const labels = {
   kept: '⏳ kept',
 };
 
-function decisionTable({ decisions, revocation }: SweepResult, dryRun: boolean): string {
+function decisionTable({ decisions, revocation }: SweepResult, dryRun: boolean, nowMs: number): string {
   if (decisions.length === 0) return '<p>Found no key that this action created for this repository.</p>\n';
   const fates = new Map(revocation.keys.map(({ label, fate }) => [label, fate]));
   const labelOf = ({ isOver, isKept, key }: SweepDecision) => {
@@ -82,7 +76,7 @@ function decisionTable({ decisions, revocation }: SweepResult, dryRun: boolean):
     if (!isOver) return labels.kept;
     return labels[dryRun ? 'toRevoke' : (fates.get(key.id) ?? 'unknown')];
   };
-  const cells = (one: SweepDecision) => [labelOf(one), ...keyCells(one.key), codeHtml(one.run.id), one.reason];
+  const cells = (one: SweepDecision) => [labelOf(one), ...keyCells(one.key, nowMs), codeHtml(one.run.id), one.reason];
   const order = Object.values(labels);
   const rows = decisions.toSorted((one, other) => order.indexOf(labelOf(one)) - order.indexOf(labelOf(other)));
   return truncatedTable(['Result', ...keyHeadings, 'Run', 'Reason'], rows, cells);

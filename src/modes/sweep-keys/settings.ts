@@ -1,5 +1,12 @@
-import { type InputReader, notARunner, readAge } from '../../action/inputs/input-reader.js';
-import { checked, oneOfParser, parseBoolean, secretProblem } from '../../action/inputs/input-values.js';
+import { type InputReader, notARunner } from '../../action/inputs/input-reader.js';
+import {
+  BadValue,
+  oneOfParser,
+  type Parse,
+  parseAge,
+  parseBoolean,
+  secretParser,
+} from '../../action/inputs/input-values.js';
 import { readRun } from '../current-run.js';
 
 /** A workflow run may last 35 days. In milliseconds. */
@@ -12,16 +19,15 @@ export function readSweepKeysSettings(reader: InputReader) {
   reader.variable('GITHUB_API_URL', parseGitHubApiUrl, 'https://api.github.com');
   return reader.complete({
     run: readRun(reader),
-    olderThan: readAge(reader, 'older-than') ?? longestRun,
+    olderThan: reader.parse('older-than', (text) => (text === '' ? longestRun : parseAge(text))),
     dryRun: reader.parse('dry-run', parseBoolean),
     failOnMatch: reader.optional('fail-on', oneOfParser(['match'])) === 'match',
     repository: reader.environment['GITHUB_REPOSITORY'] ?? '',
-    githubToken: reader.parse('github-token', parseToken),
+    githubToken: reader.parse('github-token', secretParser(1)),
   });
 }
 
-const parseToken = checked((text) => secretProblem(text, 'token'), true);
-
-const parseGitHubApiUrl = checked((text) =>
-  /^https?:\/\/./.test(text) && URL.canParse(text) ? undefined : `is not a URL; ${notARunner}`,
-);
+const parseGitHubApiUrl: Parse<string> = (text) => {
+  if (!/^https?:\/\/./.test(text) || !URL.canParse(text)) throw new BadValue(`is not a URL; ${notARunner}`);
+  return text;
+};

@@ -1,3 +1,4 @@
+import { UserError } from '../../http/errors.js';
 import type { Deadline } from '../../time/deadline.js';
 import type { Project } from './project.js';
 import type { WaitSettings } from './settings.js';
@@ -15,17 +16,24 @@ function verdictOf(projects: readonly Project[], settings: WaitSettings, { deadl
   const { failOnEmpty, pollsOnce } = settings;
   if (isCancelled) return 'cancelled';
   if (projects.some(({ operations }) => operations.hasFailed)) return 'failed';
-  if (projects.every(({ isSettled }) => isSettled))
+  if (projects.every(({ isSettled }) => isSettled)) {
+    if (missingFields(settings)?.error !== undefined) return 'error';
     return failOnEmpty && projects.every(({ operations }) => operations.all.length === 0) ? 'empty' : 'finished';
+  }
   const isLate = ({ isDone, isSettled, failure }: Project) =>
     pollsOnce ? failure === undefined && !isSettled : deadline.isExpired && !isDone;
   return projects.some(({ failure }) => failure !== undefined) && !projects.some(isLate) ? 'error' : 'timeout';
 }
 
+const missingFields = ({ target }: WaitSettings) => ('all' in target ? target.all.missing : undefined);
+
 export function conclude(projects: readonly Project[], settings: WaitSettings, end: End) {
   const verdict = verdictOf(projects, settings, end);
   const now = end.deadline.clock.now();
   const unsettled = projects.filter(({ isSettled }) => !isSettled);
+  const { error: filterError, warnings: filterWarnings = [] } = missingFields(settings) ?? {};
+  const isIdle = ({ isSettled, operations }: Project) =>
+    isSettled && !operations.hasFailed && filterError === undefined;
   const failure = verdict === 'error' ? unsettled.find((project) => project.failure !== undefined)?.failure : undefined;
   const latest = unsettled.map(({ latestFailure }) => latestFailure).find((error) => error !== undefined);
   const isSilent = (sinceMs: number) => (project: Project) => (project.troubles.answeredAt ?? -1) < sinceMs;
@@ -33,7 +41,7 @@ export function conclude(projects: readonly Project[], settings: WaitSettings, e
     verdict,
     operations: projects.flatMap(({ operations }) => operations.all),
     /** The projects with which later steps may go on. */
-    idleProjects: idsOf(projects.filter(({ isSettled, operations }) => isSettled && !operations.hasFailed)),
+    idleProjects: idsOf(projects.filter(isIdle)),
     unsettledProjects: idsOf(unsettled),
     /** Unsettled, and without a usable response: ever, and in the last seconds. */
     silentProjects: idsOf(unsettled.filter(isSilent(0))),
@@ -42,8 +50,9 @@ export function conclude(projects: readonly Project[], settings: WaitSettings, e
     recentFailures: projects.flatMap(({ operations }) => [...operations.recentFailures.values()]),
     /** Unfinished operations that do not count. */
     ignored: projects.flatMap(({ operations }) => [...operations.ignored.values()]),
+    filterWarnings,
     /** What ended the wait. After a timeout, the latest failure of a request that has no answer yet. */
-    cause: failure?.error ?? latest,
+    cause: failure?.error ?? latest ?? (filterError === undefined ? undefined : new UserError(filterError)),
     failedId: failure?.operationId,
     elapsed: now,
   };

@@ -58,12 +58,15 @@ export function waitMessages(result: WaitResult, context: Context): Pick<StepRep
 }
 
 /** What a user must know even if the step succeeds. */
-export function waitWarnings({ cutProjects, recentFailures }: WaitResult, { nowMs }: ReportFacts): string[] {
+export function waitWarnings(
+  { cutProjects, recentFailures, filterWarnings }: WaitResult,
+  { nowMs }: ReportFacts,
+): string[] {
   const count = maxFirstRead.toLocaleString('en');
   const cut = `The first read stopped at ${count} operations in ${projectsText(cutProjects)}, so older unfinished ones are not seen. To wait for one of them, give its id.`;
   const failures = recentFailures.map((one) => operationText(one, nowMs));
   const recent = `Failed shortly before the step, and not counted: ${joinFirst(failures, messageBounds)}. To count such failures, set a longer since.`;
-  return [...(cutProjects.length > 0 ? [cut] : []), ...(failures.length > 0 ? [recent] : [])];
+  return [...filterWarnings, ...(cutProjects.length > 0 ? [cut] : []), ...(failures.length > 0 ? [recent] : [])];
 }
 
 function nothingText({ ignored }: WaitResult, { target, projectIds }: Context): string {

@@ -14,39 +14,29 @@ import { isFailed, isPending, type TrackedOperation } from './tracked-operations
 
 export function waitReport(result: WaitResult, settings: WaitSettings, facts: ReportFacts): StepReport {
   const { verdict, operations, elapsed } = result;
-  const { projectIds } = settings;
+  const { projectIds, target } = settings;
   const table = operationTable(operationRows(result, settings, facts), (row) => row);
   const ids = operations.map(({ id }) => id);
   const records = operations.flatMap(({ operation }) => operation?.record ?? []);
   const deciding = decidingId(result) ?? '';
-  const idle = 'all' in settings.target ? result.idleProjects : undefined;
+  const idle = 'all' in target ? result.idleProjects : undefined;
   const shown = joinFirst(projectIds.map((id) => codeHtml(sanitizeId(id))));
+  const criteria = 'all' in target ? [`since ${formatDuration(target.since)}`, ...target.all.texts].map(codeHtml) : [];
   const where = projectIds.length === 1 ? `Project ${shown}` : `${projectIds.length} projects: ${shown}`;
   return {
     ...waitMessages(result, { ...settings, ...facts }),
     warnings: waitWarnings(result, facts),
     status: verdict,
     succeeded: verdict === 'finished',
-    outputs: [
-      { name: 'count', value: String(ids.length) },
-      { name: 'operation-id', value: deciding },
-      { name: 'operation-ids', value: JSON.stringify(ids), rank: 2 },
-      { name: 'operations', value: JSON.stringify(records), rank: 1, holdsRecords: true },
-      ...(idle === undefined ? [] : [{ name: 'idle-project-ids', value: JSON.stringify(idle), rank: 2 }]),
-    ],
-    result: [
-      JSON.stringify({
-        mode: 'wait-operation',
-        status: verdict,
-        count: ids.length,
-        project_ids: projectIds,
-        operation_id: deciding,
-        operation_ids: ids,
-        operations: records,
-        idle_project_ids: idle,
-      }),
-    ],
-    details: `<p>${where}, waited ${formatDuration(elapsed)}.</p>\n${table}`,
+    outputs: {
+      count: ids.length,
+      'operation-id': deciding,
+      'operation-ids': ids,
+      operations: records,
+      ...(idle && { 'idle-project-ids': idle }),
+    },
+    resultFields: { project_ids: projectIds },
+    details: `<p>${[where, ...criteria].join(', ')}, waited ${formatDuration(elapsed)}.</p>\n${table}`,
   };
 }
 

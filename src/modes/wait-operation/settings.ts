@@ -1,11 +1,17 @@
-import { parseNonEmptyList, parseProjectId } from '../../action/inputs/id-list.js';
-import { type InputReader, readAge } from '../../action/inputs/input-reader.js';
-import { BadValue, durationParser, oneOfParser, type Parse, parseBoolean } from '../../action/inputs/input-values.js';
-import { parseOperationIds } from '../../action/inputs/operation-ids.js';
-import { readOperationIds } from '../../action/inputs/response-file.js';
+import { parseIdList, pathIdsParser } from '../../action/inputs/id-list.js';
+import type { InputReader } from '../../action/inputs/input-reader.js';
+import {
+  BadValue,
+  durationParser,
+  oneOfParser,
+  type Parse,
+  parseAge,
+  parseBoolean,
+} from '../../action/inputs/input-values.js';
 import { operationFields } from '../../api/records.js';
 import { parseDuration } from '../../time/duration.js';
-import { type Filter, readFilter } from '../list/filter.js';
+import { type Filter, parseFilter } from '../list/filter.js';
+import { readOperationIds, uuid } from './response-file.js';
 
 /** `all`: the operations that the filter admits. `since`: what ended so many milliseconds before the step counts, too. */
 export type AllOperations = { readonly all: Filter; readonly since: number };
@@ -23,13 +29,13 @@ export const changingFields = { status: reason, failures_count: reason, updated_
 export const waitFilterFields: readonly string[] = operationFields.filter((name) => !(name in changingFields));
 
 export function readWaitSettings(reader: InputReader) {
-  const isAll = reader.text('operation-id') === 'all' && reader.text('response-file') === '';
+  const isAll = reader.text('response-file') === '' && reader.text('operation-id') === 'all';
   // Later steps read this output even after a failure.
-  if (isAll) reader.outputsIfInvalid.push({ name: 'idle-project-ids', value: '[]' });
+  if (isAll) reader.outputsIfInvalid = { 'idle-project-ids': [] };
   const timeout = parseDuration(reader.text('timeout')) ?? Number.POSITIVE_INFINITY;
   if (isAll && timeout > 0 && timeout < leastTimeoutForAll)
     reader.reject('timeout', 'is too short with “operation-id: all”; expected at least 30s, or 0 to poll once');
-  const projectIds = reader.parse('project-id', isAll ? parseProjectIds : (text) => [parseProjectId(text)]);
+  const projectIds = reader.parse('project-id', pathIdsParser('a project id', isAll ? maxProjects : 1));
   return reader.complete({
     /** Exactly one project if `target` names operations by their ids. */
     projectIds,
@@ -42,31 +48,22 @@ export function readWaitSettings(reader: InputReader) {
   });
 }
 
-function parseProjectIds(text: string): string[] {
-  const ids = parseNonEmptyList(text, 'a project id');
-  const problem = `lists ${ids.length} projects; expected at most ${maxProjects} in one step. Raise max-batches in the step that lists the projects`;
-  if (ids.length > maxProjects) throw new BadValue(problem);
-  return ids;
-}
-
 const pollIntervalParser =
   (timeout: number): Parse<number | 'auto'> =>
   (text) => {
     if (text === 'auto') return text;
-    const interval = durationParser({ minMs: 100, otherwise: 'auto, or ' })(text);
+    const interval = durationParser({ minMs: 100, other: 'auto or ' })(text);
     if (timeout === 0 || interval < timeout) return interval;
     throw new BadValue('is not shorter than timeout; expected a shorter pause, or auto');
   };
 
 function readAll(reader: InputReader): Target | null {
-  const filter = readFilter(reader, waitFilterFields, changingFields);
-  const since = readAge(reader, 'since');
+  const filter = reader.parse('filter', (text) => parseFilter(text, waitFilterFields, changingFields));
+  const since = reader.optional('since', parseAge);
   return filter === null || since === null ? null : { all: filter, since: since ?? defaultSince };
 }
 
 function readIds(reader: InputReader, project: string | undefined): Target | null {
-  reader.rejectBoth('operation-id', 'response-file');
-  reader.rejectUnless(['filter', 'since'], 'with “operation-id: all”');
   const workspace = reader.environment['GITHUB_WORKSPACE'] ?? '';
   const ids =
     reader.text('response-file') === ''
@@ -74,3 +71,13 @@ function readIds(reader: InputReader, project: string | undefined): Target | nul
       : reader.parse('response-file', (path) => readOperationIds(path, workspace, project));
   return ids && { ids };
 }
+
+export function parseOperationIds(text: string): string[] {
+  const expected = 'operation ids, or the word “all” for every operation of the project, or response-file';
+  return parseIdList(text, parseOperationId, expected);
+}
+
+const parseOperationId: Parse<string> = (word) => {
+  if (!uuid.test(word)) throw new BadValue('is not an operation id; expected a UUID, or the word “all” alone');
+  return word.toLowerCase();
+};

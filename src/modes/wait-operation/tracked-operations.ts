@@ -55,6 +55,7 @@ export class TrackedOperations {
   /** Takes an answer. Returns true if the status of an operation that counts has changed. */
   take(operation: Operation): boolean {
     const { id, status } = operation;
+    if ('all' in this.target) this.target.all.note(operation.record);
     const known = this.#all.get(id);
     if (known === undefined && !this.#counts(operation)) return false;
     const phase = phaseForStatus(status);

@@ -73,7 +73,7 @@ export function drawRevokeKey(chance: Chance, stage: Stage, { startsAtMs }: Task
   );
   if (chance.odds(0.45)) {
     const ids = [...keys.map(({ id }) => id), ...chance.sometimes(0.1, () => '424242424242')];
-    const inputs = { ...common, 'key-id': chance.odds(0.5) ? `[${ids.join(',')}]` : ids.join(' ') };
+    const inputs = { ...common, 'key-id': chance.odds(0.5) ? JSON.stringify(ids) : ids.join(' ') };
     return { inputs, expects: { ...expects, ids, name: undefined }, events };
   }
   const name = chance.pick(['ci', 'deploy', 'nobody']);

@@ -54,7 +54,7 @@ export function drawListOperations(chance: Chance, { plane }: Stage, task: Task)
     run: () => void plane.startOperation({ projectId }),
   }));
   const [since, sinceMs] = chance.pick([[''], [''], ['1h', 3_600_000], ['90s', 90_000]] as const);
-  const limit = expects.isLimitSet || since !== '' ? expects.limit : 100;
+  const limit = expects.isLimitSet || since !== '' || expects.failOn !== '' ? expects.limit : 100;
   return {
     inputs: { ...inputs, 'project-id': projectId, since },
     expects: { mode: 'list-operations' as const, ...expects, limit, projectId, sinceMs },

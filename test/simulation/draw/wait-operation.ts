@@ -91,7 +91,7 @@ export function drawWait(chance: Chance, stage: Stage, { startsAtMs }: Task) {
   }));
   const ids = idsOf(chance, operations);
   const json = JSON.stringify(ids);
-  const asText = ids.length === 0 ? json : chance.pick([json, json, ids.join(), ids.join(' '), ids.join('\n')]);
+  const asText = chance.pick([json, json, ids.join(), ids.join(' '), ids.join('\n')]);
   return {
     timeoutMs,
     inputs: {
@@ -167,6 +167,5 @@ function drawTraffic(
 
 /** Sometimes none, or one more that does not exist. */
 function idsOf(chance: Chance, operations: readonly Operation[]): string[] {
-  if (chance.odds(0.03)) return [];
   return [...operations.map(({ id }) => id), ...chance.sometimes(0.06, () => uuid(chance.random))];
 }

@@ -19,7 +19,6 @@ const burst = 8;
 export function* healthyWaitsSucceed(step: StepRecord, run: Run): Generator<string> {
   const { expects } = step.plan;
   if (expects.mode !== 'wait-operation' || !isHealthy(run, step, expects)) return;
-  if (expects.ids.length === 0) return yield* expectStatus(step, [expects.failOnEmpty ? 'empty' : 'finished']);
   if (step.main.status === 'error' && !excuses.pollsOnce(step)) yield 'an error in a healthy world';
   const operations = awaited(run, step, expects);
   const decided = decision(run, step, expects, operations);

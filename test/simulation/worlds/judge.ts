@@ -16,7 +16,7 @@ const rest = 5_000;
 
 const settings: WaitSettings = {
   projectIds: [projectId],
-  target: { all: new Filter([]), since },
+  target: { all: new Filter([], []), since },
   failOnEmpty: false,
   pollInterval: 'auto',
   failFast: true,

@@ -7,7 +7,8 @@ const { inputs, outputs } = parse(readFileSync('action.yml', 'utf8'));
 
 test('action.yml and the code have the same inputs with the same defaults', () => {
   const declared = Object.entries<{ default?: unknown }>(inputs).map(([name, input]) => [name, input.default ?? '']);
-  expect(Object.fromEntries(declared)).toEqual(defaults);
+  const token = { 'github-token': `\${{ github.token }}` };
+  expect(Object.fromEntries(declared)).toEqual({ ...defaults, ...token });
 });
 
 test('every input and output has a description, and a name in kebab-case', () => {

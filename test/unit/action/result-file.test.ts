@@ -12,22 +12,21 @@ test.for([
 ] as const)('a result that throws %s leaves no file, and a message says why', ([, thrown, why], { onTestFinished }) => {
   const job = new Job();
   onTestFinished(() => job.dispose());
-  function* result() {
-    yield '[1,2';
+  const toJSON = () => {
     throw thrown;
-  }
+  };
   const outputs: Record<string, string> = {};
   const output = (name: string, value: string) => void Object.assign(outputs, { [name]: value });
   const secrets = new Secrets(() => undefined);
   const environment = { RUNNER_TEMP: job.temp };
   const context = { toolkit: { ...toolkit, output }, secrets, environment, mode: 'list-keys', wantsSummary: false };
-  const report = { status: 'ok', headline: '', result: result() };
+  const report = { status: 'ok', headline: '', resultFields: { first: [1, 2], second: { toJSON } } };
   const message = `Could not write the result file to ${job.temp} (RUNNER_TEMP): ${why}`;
 
-  expect(() => publishOutputs({ ...report, succeeded: true }, 0, context)).toThrow(message);
+  expect(() => publishOutputs({ ...report, succeeded: true }, context)).toThrow(message);
   expect(readdirSync(job.temp)).toEqual([]);
-  const failed = { ...report, result: result(), status: 'match', succeeded: false };
-  expect(publishOutputs(failed, 0, context)).toEqual([`${message}.`]);
+  const failed = { ...report, status: 'match', succeeded: false };
+  expect(publishOutputs(failed, context)).toEqual([`${message}.`]);
   expect(readdirSync(job.temp)).toEqual([]);
-  expect(outputs).toEqual({ 'duration-ms': '0', 'result-file': '' });
+  expect(outputs).toEqual({ 'result-file': '', message: '' });
 });

@@ -19,8 +19,8 @@ test('a secret that holds a command of the runner is redacted in an output', () 
   secrets.add('##[key-of-8');
   const outputs: string[] = [];
   const toolkit = { output: (name: string, value: string) => outputs.push(`${name}=${value}`) };
-  const report = { status: 'ok', succeeded: true, headline: '', outputs: [{ name: 'keys', value: '["##[key-of-8"]' }] };
-  publishOutputs(report, 0, { toolkit, secrets, environment: {} } as unknown as PublishContext);
+  const report = { status: 'ok', succeeded: true, headline: '', outputs: { keys: ['##[key-of-8'] } };
+  publishOutputs(report, { toolkit, secrets, environment: {} } as unknown as PublishContext);
   expect(outputs).toContain('keys=["***"]');
 });
 
@@ -53,5 +53,5 @@ test.each(split)('the secret %s is redacted in a summary, although tags could sp
   const failed = { status: 'error', succeeded: false, headline: 'Failed' };
   const report = { ...failed, error: `No ${secret} here`, warnings: [secret] };
   const summary = renderSummary(report, 'list-keys', (text) => secrets.redact(text));
-  expect(summary).toBe('### ❌ list-keys: Failed\n\n<p>No <code>***</code> here</p>\n<p><code>***</code></p>\n\n');
+  expect(summary).toBe('### ❌ list-keys: Failed\n\n<p><code>No *** here</code></p>\n<p><code>***</code></p>\n\n');
 });

@@ -1,9 +1,10 @@
+import { readInputFile } from '../../action/inputs/input-file.js';
+import { BadValue } from '../../action/inputs/input-values.js';
 import { maxBytes } from '../../api/control-api.js';
 import { hasError } from '../../api/parse-response.js';
-import { idText, isAbsent, isObject, type Json, parseJsonOrUndefined } from '../../text/json.js';
-import { readInputFile } from './input-file.js';
-import { BadValue } from './input-values.js';
-import { uuid } from './operation-ids.js';
+import { isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
+
+export const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 const otherWay = 'To wait for all operations of the project instead, set operation-id: all';
 
@@ -11,14 +12,12 @@ const otherWay = 'To wait for all operations of the project instead, set operati
 export function readOperationIds(path: string, folder: string, projectId: string | undefined): string[] {
   const body = parseJsonOrUndefined(readInputFile(path, folder, maxBytes));
   if (body === undefined)
-    throw new BadValue(
-      'is not JSON; expected only the body of an API response (curl -o, without -i). If it is empty or an HTML page, check the URL of the request',
-    );
+    throw new BadValue('is empty or not JSON; expected only the body of an API response (curl -o, without -i)');
   const { operations = null, operation } = isObject(body) ? body : { operations: body };
   const list = isAbsent(operations) && !isAbsent(operation) ? [] : operations;
   if (!Array.isArray(list))
     throw new BadValue(
-      `contains no operations; expected an API response with \`operations\` or \`operation\`. If the request failed, the file holds the error message: add --fail-with-body to curl. ${otherWay}`,
+      `contains no operations; expected an API response with operations or operation. If the request failed, the file holds the error message: add --fail-with-body to curl. ${otherWay}`,
     );
   if (list.length === 0 && isAbsent(operation) && hasError(body))
     throw new BadValue('contains an error and no operations, so the request has failed. Check the request');
@@ -29,11 +28,8 @@ export function readOperationIds(path: string, folder: string, projectId: string
 
 function parseIdAt(place: string, value: Json, projectId: string | undefined): string {
   const { id, project_id } = isObject(value) ? value : {};
-  if (typeof id !== 'string' || !uuid.test(id))
-    throw new BadValue(`has no UUID in \`${place}.id\`; expected an operation id`);
-  if (projectId !== undefined && !isAbsent(project_id) && idText(project_id) !== projectId)
-    throw new BadValue(
-      `contains an operation of another project (\`${place}.project_id\`); expected operations of the project in project-id. ${otherWay}`,
-    );
+  if (typeof id !== 'string' || !uuid.test(id)) throw new BadValue(`has no UUID in ${place}.id`);
+  if (projectId !== undefined && !isAbsent(project_id) && toText(project_id) !== projectId)
+    throw new BadValue(`contains an operation of another project (${place}.project_id). ${otherWay}`);
   return id.toLowerCase();
 }
