@@ -62,7 +62,7 @@ export class ControlApi {
   /** Before another attempt, the caller must check whether this one may have created a key. */
   createKey(name: string, attempt: Attempt) {
     const body = JSON.stringify({ key_name: name });
-    return this.#attempt({ method: 'POST', path: 'api_keys', maxBytes, body }, attempt, parseMintedKey);
+    return this.#attempt({ method: 'POST', path: 'api_keys', maxBytes, body, makesKey: true }, attempt, parseMintedKey);
   }
 
   keys(send: Send): Promise<KeyList> {

@@ -57,8 +57,8 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
 type Quote = (text: string) => string;
 
 /** The response to a create can contain the new key. So only a 4xx is quoted, and words that may be a key are hidden. */
-function quoting({ method, url }: HttpRequest, { status }: HttpResponse): Quote {
-  if (method !== 'POST' || !url.pathname.endsWith('/api_keys')) return (text) => text;
+function quoting({ makesKey }: HttpRequest, { status }: HttpResponse): Quote {
+  if (!makesKey) return (text) => text;
   if (status < 400 || status >= 500) return () => '';
   const mayBeKey = (word: string) => word.length >= 16 || (/[a-z]/i.test(word) && /\d/.test(word));
   return (text) => text.replace(/[\x21-\x7e]{8,}/g, (word) => (mayBeKey(word) ? '***' : word));

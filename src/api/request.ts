@@ -24,7 +24,7 @@ export interface Connection {
   readonly rate: Rate;
 }
 
-export interface Call extends Pick<HttpRequest, 'method' | 'body' | 'maxBytes'> {
+export interface Call extends Pick<HttpRequest, 'method' | 'body' | 'maxBytes' | 'makesKey'> {
   /** Path and query, relative to the base URL. */
   readonly path: string;
 }
@@ -62,7 +62,7 @@ export async function sendRequest(
     if (response === undefined)
       throw new TransportError(`No complete response within ${formatDuration(patience)}`, { isSilence: true });
     // In the response to a create, even the request id can be the new key.
-    const id = method === 'POST' ? '' : `, request id ${sanitizeId(requestId(response) ?? 'unknown')}`;
+    const id = request.makesKey ? '' : `, request id ${sanitizeId(requestId(response) ?? 'unknown')}`;
     logOutcome(`status ${response.status}${id}`);
     return response;
   } catch (error) {

@@ -11,6 +11,8 @@ export interface HttpRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** True if the response can hold a new key. */
+  readonly makesKey?: boolean;
   /** Maximum size of the response body. A larger body is never parsed, because no deadline can interrupt a parser. */
   readonly maxBytes: number;
 }

@@ -4,7 +4,8 @@ import { parseResponse } from '../../../src/api/parse-response.js';
 
 function parse(method: 'GET' | 'POST', status: number, body: string) {
   const url = new URL('https://control.test/v2/api_keys');
-  return parseResponse({ method, url, headers: {}, maxBytes: 1_000 }, { status, headers: {}, body }, 0, parseKeyList);
+  const request = { method, url, headers: {}, maxBytes: 1_000, makesKey: method === 'POST' };
+  return parseResponse(request, { status, headers: {}, body }, 0, parseKeyList);
 }
 
 test.each([
