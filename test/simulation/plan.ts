@@ -17,10 +17,11 @@ export interface Outage {
   readonly status: number;
 }
 
+export type Plan = ReturnType<typeof drawPlan>['plan'];
 export type StepPlan = ReturnType<typeof drawStep>;
 
-/** The task of the step, as its drawer knows it. The invariants do not parse inputs. */
-export type Expectation = ReturnType<(typeof kinds)[Mode][0]>['expects'];
+/** The task of a step, as its drawer knows it. The judges do not parse inputs. */
+type Expectation = ReturnType<(typeof kinds)[keyof typeof kinds][0]>['expects'];
 export type Of<M extends Mode> = Extract<Expectation, { mode: M }>;
 
 /** Something that others do during the run. */
@@ -30,17 +31,12 @@ export interface OutsideEvent {
   readonly run: (stage: Stage) => void;
 }
 
-/** A workflow run, and how GitHub responds about it. */
+/** A workflow run, and how GitHub responds about it: the first `times` responses, and then its state. */
 export interface GitHubRun {
   readonly state: RunState;
-  /** The first `times` responses, in place of the state. */
   readonly first?: 'gone' | 'hangs' | LookupFailure;
   readonly times: number;
-  /** Of the run of the steps: so many responses later the token cannot see any run. */
-  readonly hiddenAfter?: number;
 }
-
-export type Plan = ReturnType<typeof drawPlan>['plan'];
 
 export const ownRun = '7700';
 export const githubToken = 'ghs_tokenOfTheJobThatNobodyMaySee';

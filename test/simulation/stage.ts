@@ -43,7 +43,7 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
   }
 
   const currentOutage = () => outages.find(({ from, to }) => from <= clock.now() && clock.now() < to);
-  const arrivalOf = ({ n }: SentRequest): SentRequest['arrived'] =>
+  const arrivalOf = ({ n }: SentRequest) =>
     exchanges.log.exchanges.findLast(({ headers }) => headers['x-simulated'] === String(n));
 
   async function hit({ how, status }: Outage, sent: SentRequest, onCancel: OnCancel): Promise<HttpResponse> {
@@ -141,8 +141,7 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
         if (refusal !== undefined) return refusal;
         const headers = { ...request.headers, 'x-simulated': String(sent.n) };
         const response = await network({ ...request, headers }, onCancel).finally(() => {
-          sent.arrived = arrivalOf(sent);
-          sent.fault = sent.arrived?.fault;
+          sent.fault = arrivalOf(sent)?.fault;
         });
         return alter(response, sent);
       };
