@@ -1,5 +1,4 @@
 import { modes as definitions } from '../../src/modes/index.js';
-import type { LookupFailure, RunState } from '../../src/modes/sweep-keys/workflow-runs.js';
 import type { drawInterruption } from './draw/faults.js';
 import type { drawPlan, drawStep, kinds } from './draw/plan.js';
 import type { Stage } from './stage.js';
@@ -29,13 +28,6 @@ export interface OutsideEvent {
   readonly atMs: number;
   readonly what: string;
   readonly run: (stage: Stage) => void;
-}
-
-/** A workflow run, and how GitHub responds about it: the first `times` responses, and then its state. */
-export interface GitHubRun {
-  readonly state: RunState;
-  readonly first?: 'gone' | 'hangs' | LookupFailure;
-  readonly times: number;
 }
 
 export const ownRun = '7700';

@@ -76,7 +76,6 @@ function takeResultFile(record: ProcessRecord): string | undefined {
 /** The runs of the repository as one step may see them. */
 function workflowRuns(runs: Plan['runs'], stage: Stage): FakeWorkflowRuns {
   const github = new FakeWorkflowRuns((ms) => stage.clock.sleep(ms));
-  for (const [id, { state, first = state, times }] of runs)
-    github.set(id, (attempt) => (attempt <= times ? first : state));
+  for (const [id, state] of runs) github.set(id, state);
   return github;
 }

@@ -33,7 +33,7 @@ export function sentRequest(n: number, at: number, { method, url, headers, body 
     hasCursor: url.searchParams.has('cursor'),
     projectId: /\/projects\/([^/?]+)/.exec(path)?.[1],
     deletedId: method === 'DELETE' ? /\/api_keys\/(\d+)$/.exec(path)?.[1] : undefined,
-    fault: undefined as Fault['kind'] | 'closed-on-arrival' | 'outage' | 'limit' | undefined,
+    fault: undefined as Fault['kind'] | 'closed-on-arrival' | 'outage' | undefined,
     response: undefined as HttpResponse | undefined,
     error: undefined as string | undefined,
     /** For all that the client can know. */

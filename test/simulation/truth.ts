@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../control-plane/index.js';
 import { type Operation, stepAt } from '../../control-plane/operation.js';
 import { parseKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
-import { type Of, ownRun } from './plan.js';
+import type { Of } from './plan.js';
 import type { Run, SentRequest } from './record.js';
 import { epoch } from './stage.js';
 
@@ -49,12 +49,8 @@ export function startOf({ createdMicros }: Operation): number {
   return createdMicros / 1_000 - epoch;
 }
 
-export function removalOf(operation: Operation): number {
-  return startOf(operation) + operation.vanishesAfterMs;
-}
-
 export function phaseAt(operation: Operation, time: number): Phase {
-  return phaseOf(stepAt(operation, epoch + Math.min(time, removalOf(operation))).status);
+  return phaseOf(stepAt(operation, epoch + time).status);
 }
 
 /** When the operation ends, and how. Some never end. */
@@ -92,7 +88,7 @@ export function names(text: string, id: string): boolean {
 }
 
 /** A 404 of GitHub proves that a run is gone only if the key is older than this. */
-export const day = 86_400_000;
+const day = 86_400_000;
 
 export const fingerprintOf = (repositoryId: string) => repositoryFingerprint('https://github.com', repositoryId);
 export const ownFingerprint = fingerprintOf('5');
@@ -103,23 +99,13 @@ export function isSweepable({ name }: ApiKey): boolean {
   return origin?.run.fingerprint === ownFingerprint && !origin.isKept;
 }
 
-/** Whether GitHub shows the state of all runs. */
-export function isGitHubClear({ plan: { runs } }: Run): boolean {
-  return runs.has(ownRun) && [...runs.values()].every((one) => one.times === 0);
-}
-
-/** GitHub says that it does not know a run which goes on. Keys older than a day are revoked, younger ones left. */
-export function isRunDenied({ plan: { runs } }: Run, { name }: ApiKey): boolean {
-  return runs.get(parseKeyName(name)?.run.id ?? '')?.first === 'gone';
-}
-
-/** Whether the attempt of a key is over in truth. `unknown`: GitHub knows only of earlier ones. */
+/** Whether the attempt of a key is over in truth. `unknown`: GitHub knows only of earlier ones, or says nothing. */
 export function isOver(run: Run, key: ApiKey): 'yes' | 'no' | 'unknown' {
   const made = parseKeyName(key.name)?.run;
-  const state = run.plan.runs.get(made?.id ?? '')?.state;
+  const state = run.plan.runs.get(made?.id ?? '');
   if (made === undefined || state === undefined) return 'no';
-  const isOld = run.steps.every(({ main }) => main.startedAt - creationOf(key) > day);
-  if (state === 'gone') return isOld ? 'yes' : 'no';
+  if (state === 'gone') return run.steps.every(({ main }) => main.startedAt - creationOf(key) > day) ? 'yes' : 'no';
+  if (typeof state !== 'object' || !('isCompleted' in state)) return 'unknown';
   const { attempt = 0, isCompleted } = state;
   if (attempt < made.attempt) return 'unknown';
   return attempt > made.attempt || isCompleted ? 'yes' : 'no';

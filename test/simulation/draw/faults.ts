@@ -1,5 +1,5 @@
 import type { Done, RetryAfter } from '../../../control-plane/faults.js';
-import type { Endpoint, Fault, FaultRule, Limit } from '../../../control-plane/index.js';
+import type { Endpoint, Fault, FaultRule } from '../../../control-plane/index.js';
 import type { Chance } from '../chance.js';
 import type { Outage } from '../plan.js';
 
@@ -101,15 +101,6 @@ export function drawOutages(chance: Chance, isWait: boolean): Outage[] {
     const how = chance.pick(['refused', 'silent', 'silent', 'page', 'page', 'proxy']);
     return { from, to: from + lasts, how, status: chance.pick([404, 404, 403, 502, 503]) };
   });
-}
-
-/** A limiter in front of the service. */
-export function drawLimiter(chance: Chance): Limit {
-  return {
-    perSecond: chance.pick([10, 12, 20, 40]),
-    bucket: chance.pick([3, 3, 10, 12, 40]),
-    retryAfter: chance.pick([undefined, 1, 60]),
-  };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { makeKeyName } from '../../../src/keys/key-name.js';
-import type { LookupFailure } from '../../../src/modes/sweep-keys/workflow-runs.js';
+import type { KnownRun } from '../../kit/workflow-runs.js';
 import type { Chance } from '../chance.js';
-import { type GitHubRun, githubToken, type OutsideEvent, ownRun } from '../plan.js';
+import { githubToken, type OutsideEvent, ownRun } from '../plan.js';
 import type { Stage } from '../stage.js';
 import { fingerprintOf, ownFingerprint } from '../truth.js';
 
@@ -82,49 +82,29 @@ export function drawSweep(chance: Chance, _stage: Stage, startsAtMs: number) {
   };
 }
 
-type Lookups = Omit<GitHubRun, 'state'>;
+const states: readonly KnownRun[] = [
+  { attempt: 1, isCompleted: true },
+  { attempt: 1, isCompleted: true },
+  { attempt: 1, isCompleted: false },
+  { attempt: 2, isCompleted: false },
+  { attempt: 3, isCompleted: true },
+  'gone',
+  'hangs',
+];
 
-const clear: Lookups = { times: 0 };
-const silent: Lookups = { first: 'hangs', times: Number.POSITIVE_INFINITY };
-const refused: Lookups = { first: failure(403), times: Number.POSITIVE_INFINITY };
-
-function failure(status: number): LookupFailure {
-  return { message: `GitHub responded with status ${status}`, status, transient: status !== 403 };
-}
-
-/** Keys of many runs, and the state of each run, which GitHub may not show. */
-export function drawRuns(chance: Chance, { plane }: Stage): Map<string, GitHubRun> {
-  const runs = new Map<string, GitHubRun>();
-  const own = chance.pick<Lookups>([clear, clear, clear, refused, silent]);
-  runs.set(ownRun, { state: { attempt: 1, isCompleted: false }, ...own });
+/** Keys of many runs, and the state of each run, as GitHub shows it. */
+export function drawRuns(chance: Chance, { plane }: Stage): Map<string, KnownRun> {
+  const runs = new Map<string, KnownRun>();
+  runs.set(ownRun, { attempt: 1, isCompleted: false });
   for (let left = chance.pick([1, 2, 4, 8]); left > 0; left--) {
     const id = chance.odds(0.15) ? ownRun : String(7_000 + chance.below(600));
     const fingerprint = chance.odds(0.2) ? fingerprintOf('6') : ownFingerprint;
     const origin = { run: { id, attempt: chance.pick([1, 1, 2]), fingerprint }, isKept: chance.odds(0.2) };
     const name = makeKeyName(chance.pick(['shop', 'shop', 'a-kept', 'a-run7']), origin, chance.random);
     plane.addKeyOfAge(name, chance.pick([0, hour / 2, 20 * hour, 30 * 24 * hour, 36 * 24 * hour]));
-    if (!runs.has(id)) runs.set(id, drawGitHubRun(chance));
+    if (!runs.has(id)) runs.set(id, chance.pick(states));
   }
   // The shape of our names, of another repository.
   if (chance.odds(0.5)) plane.addKey('shop-run7001-1-abcdefghij-abcdefghijkl');
   return runs;
-}
-
-function drawGitHubRun(chance: Chance): GitHubRun {
-  const state = chance.pick<GitHubRun['state']>([
-    { attempt: 1, isCompleted: true },
-    { attempt: 1, isCompleted: true },
-    { attempt: 1, isCompleted: false },
-    { attempt: 2, isCompleted: false },
-    { attempt: 3, isCompleted: true },
-    'gone',
-  ]);
-  const unclear = chance.pick<Lookups>([
-    { first: failure(502), times: chance.pick([1, 2, 99]) },
-    { first: { ...failure(429), retryAfterMs: chance.below(9_000) }, times: chance.pick([1, 99]) },
-    { first: 'gone', times: 1 },
-    silent,
-    refused,
-  ]);
-  return { state, ...(chance.odds(0.6) ? clear : unclear) };
 }

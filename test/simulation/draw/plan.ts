@@ -1,8 +1,9 @@
-import type { ControlPlaneOptions, Endpoint, Replica } from '../../../control-plane/index.js';
+import type { ControlPlaneOptions, Endpoint, Limit, Replica } from '../../../control-plane/index.js';
+import type { KnownRun } from '../../kit/workflow-runs.js';
 import { Chance } from '../chance.js';
-import { type GitHubRun, ownRun } from '../plan.js';
+import { ownRun } from '../plan.js';
 import type { Stage } from '../stage.js';
-import { drawFaults, drawInterruption, drawKeyFaults, drawLimiter, drawOutages, drawRunnerFault } from './faults.js';
+import { drawFaults, drawInterruption, drawKeyFaults, drawOutages, drawRunnerFault } from './faults.js';
 import { drawCreateKey, drawPost, drawRevokeKey, drawRuns, drawSweep } from './keys.js';
 import { drawWait } from './wait-operation.js';
 
@@ -36,17 +37,15 @@ export function drawPlan(seed: number, createStage: (service: Service, tripMs: n
   ]);
   const isWait = mode === 'wait-operation';
   const stage = createStage(drawService(chance, isWait), chance.pick([0, 5, 30, 30, 120]));
-  const runs = mode === 'sweep-keys' ? drawRuns(chance, stage) : new Map<string, GitHubRun>();
+  const runs = mode === 'sweep-keys' ? drawRuns(chance, stage) : new Map<string, KnownRun>();
   const jobs = drawJobs(chance, mode, stage, runs);
   const isCreating = jobs.flat().some((step) => step.mode === 'create-key');
   const [, ...endpoints] = kinds[isCreating ? 'create-key' : mode];
   const faults = isCreating && chance.odds(0.7) ? drawKeyFaults(chance) : drawFaults(chance, endpoints);
   for (const fault of faults) stage.faults.add(fault);
   stage.outages.push(...drawOutages(chance, isWait));
-  const limiter = isWait && chance.odds(0.4) ? drawLimiter(chance) : undefined;
-  if (limiter !== undefined) stage.limitTo(limiter);
   /** `jobs` run at the same time. The steps of a job start together, and its post steps follow when all have ended. */
-  return { plan: { seed, jobs, faults, outages: stage.outages, limiter, runs }, stage };
+  return { plan: { seed, jobs, faults, outages: stage.outages, runs }, stage };
 }
 
 /** Behaviour that the API's document leaves open, and copies of the data that are behind. */
@@ -67,6 +66,7 @@ function drawService(chance: Chance, isWait: boolean): Service {
     operations: chance.pick([0, 2, 9]),
     replicas: chance.times(chance.pick([0, 0, 3, 3, 3]), drawReplica),
     replicasAuthenticate: chance.odds(0.3),
+    ...(isWait && chance.odds(0.4) ? { limit: drawLimit(chance) } : {}),
     notShown: {
       successStatus: chance.odds(0.2) ? { 'create-key': 201, 'revoke-key': chance.pick([200, 202, 204]) } : {},
       errorBody: chance.pick(['plain', 'plain', 'nested', 'text', 'empty']),
@@ -80,13 +80,21 @@ function drawService(chance: Chance, isWait: boolean): Service {
   };
 }
 
-function drawJobs(chance: Chance, mode: SimulatedMode, stage: Stage, runs: Map<string, GitHubRun>) {
+function drawLimit(chance: Chance): Limit {
+  return {
+    perSecond: chance.pick([10, 12, 20, 40]),
+    bucket: chance.pick([3, 3, 10, 12, 40]),
+    retryAfter: chance.pick([undefined, 1, 60]),
+  };
+}
+
+function drawJobs(chance: Chance, mode: SimulatedMode, stage: Stage, runs: Map<string, KnownRun>) {
   const draw = (of: SimulatedMode, ...more: [run?: string, startsAtMs?: number]) =>
     drawStep(chance, of, stage, ...more);
   if (mode === 'create-key' && chance.odds(0.15)) return [chance.times(2, () => draw(mode))];
   if (mode === 'sweep-keys' && chance.odds(0.4)) {
     const run = chance.pick([ownRun, otherRun]);
-    if (run === otherRun) runs.set(run, { state: { attempt: 1, isCompleted: chance.odds(0.6) }, times: 0 });
+    if (run === otherRun) runs.set(run, { attempt: 1, isCompleted: chance.odds(0.6) });
     const creates = chance.times(chance.pick([1, 1, 2]), () => draw('create-key', run));
     return [[draw(mode)], [draw(mode, ownRun, 1 + chance.upTo(25_000))], creates];
   }

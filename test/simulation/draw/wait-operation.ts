@@ -14,7 +14,6 @@ const automaticActions = ['suspend_compute', 'check_availability', 'tenant_detac
 const filters: readonly (readonly [lines: string, admits: (record: Fields) => boolean])[] = [
   ['action=create_branch', ({ action }) => action === 'create_branch'],
   ['action!=start_*', ({ action }) => !`${action}`.startsWith('start_') && !isAutomatic(action)],
-  ['branch_id=br-b*\naction=*_*', ({ branch_id: branch }) => `${branch}`.startsWith('br-b')],
   ['action=suspend_*', ({ action }) => action === 'suspend_compute'],
 ];
 
@@ -39,7 +38,6 @@ function drawOperation(chance: Chance, span: number, isGood = false): OperationP
       { afterMs: chance.upTo(Math.min(lengthMs, span)), status: chance.pick(runningWords) },
       ...(Number.isFinite(lengthMs) ? [{ afterMs: lengthMs, status: outcome }] : []),
     ],
-    ...(chance.odds(0.05) ? { vanishesAfterMs: chance.upTo(span) } : {}),
     ...(chance.odds(0.1) ? { ageMs: chance.below(20_000) } : {}),
   };
 }
@@ -51,7 +49,6 @@ export function drawWait(chance: Chance, stage: Stage, startsAtMs: number) {
   const timeoutMs = seconds * 1_000;
   const span = timeoutMs || 2_000;
   const failFast = timeoutMs === 0 || chance.odds(0.6);
-  const failOnEmpty = chance.odds(0.2);
   const projectIds = plane.projectIds.slice(0, isAll ? chance.pick([1, 1, 1, 2, 3]) : 1);
   const [projectId = ''] = projectIds;
   const [filter, admits] =
@@ -80,10 +77,8 @@ export function drawWait(chance: Chance, stage: Stage, startsAtMs: number) {
     inputs: {
       'project-id': JSON.stringify(projectIds),
       'fail-fast': String(failFast),
-      'poll-interval': timeoutMs > 3_000 ? chance.pick(['auto', 'auto', 'auto', '1s', '3s']) : 'auto',
       filter,
       since: isAll ? `${sinceMs}ms` : '',
-      'fail-on': failOnEmpty ? 'empty' : '',
       'operation-id': isAll ? 'all' : ids.join(' '),
     },
     expects: {
@@ -93,7 +88,6 @@ export function drawWait(chance: Chance, stage: Stage, startsAtMs: number) {
       failFast,
       filter: admits,
       sinceMs,
-      failOnEmpty,
     },
     events: [...later, ...traffic],
   };
@@ -106,8 +100,8 @@ function drawFollowUps(chance: Chance, stage: Stage, span: number): void {
     for (let length = chance.pick([0, 1, 1, 2]); length > 0 && endOf(parent).phase === 'good'; length--) {
       const late = maxLag - stage.lags.operations;
       const appearsAfterMs = chance.pick([0, chance.from(0, late), late]);
-      const { vanishesAfterMs: _, ...plan } = drawOperation(chance, span);
-      parent = stage.follow(parent, { ...plan, ageMs: stage.now - endOf(parent).at, appearsAfterMs });
+      const ageMs = stage.clock.now() - endOf(parent).at;
+      parent = stage.follow(parent, { ...drawOperation(chance, span), ageMs, appearsAfterMs });
     }
   }
 }

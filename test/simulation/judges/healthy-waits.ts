@@ -1,18 +1,6 @@
 import type { Of } from '../plan.js';
 import type { ProcessRecord, Run, SentRequest, StepRecord } from '../record.js';
-import {
-  autoPause,
-  burst,
-  endOf,
-  holdEnd,
-  isAdmitted,
-  maxLag,
-  perSecond,
-  removalOf,
-  restMs,
-  slowPerSecond,
-  startOf,
-} from '../truth.js';
+import { autoPause, burst, endOf, holdEnd, isAdmitted, perSecond, restMs, slowPerSecond, startOf } from '../truth.js';
 import { seenIn } from './waits.js';
 
 type Wait = Of<'wait-operation'>;
@@ -45,12 +33,11 @@ export function* healthyWaitsSucceed(step: StepRecord, run: Run): Generator<stri
   const latest = latestEnd(run, step, expects, decidedAt);
   const deadline = pollsOnce ? main.startedAt : step.deadline;
   // The last poll asks for each given id, at the deadline. With `timeout: 0` it is the only one.
-  const isCalm = run.plan.limiter === undefined && main.sent.every(({ isUsable }) => isUsable);
+  const isCalm = main.sent.every(({ isUsable }) => isUsable);
   const isInLastPoll = isCalm && expects.ids !== 'all' && expects.ids.length <= burst;
   if (latest >= deadline && !(isInLastPoll && decidedAt + rounding <= deadline)) return;
-  const good = expects.failOnEmpty && main.output('count') === '0' ? 'empty' : 'finished';
   const mustFail = (pollsOnce ? all : owed).some(isBad);
-  const allowed = mustFail ? ['failed'] : all.some(isBad) ? ['failed', good] : [good];
+  const allowed = mustFail ? ['failed'] : all.some(isBad) ? ['failed', 'finished'] : ['finished'];
   if (!allowed.includes(main.status))
     yield `in a healthy world the status is ${main.status} instead of ${allowed.join(' or ')}`;
   if (main.endedAt > latest) yield `saw the end ${Math.round(main.endedAt - decidedAt)} ms late`;
@@ -83,13 +70,12 @@ function decision({ stage }: Run, { main }: StepRecord, { failFast }: Wait, all:
 
 /** After the decision: what troubles the step, a pause, and the poll that sees it; for `all` a rest begun before, and another. */
 function latestEnd(run: Run, step: StepRecord, { ids }: Wait, decidedAt: number): number {
-  const { main, plan } = step;
+  const { main } = step;
   const troubled = main.sent.filter(({ isUsable, fault }) => !isUsable || fault !== undefined);
   const troublesEnd = Math.max(main.startedAt, ...troubled.map((one) => holdEnd(one, main.endedAt)));
   const from = Math.max(decidedAt, troublesEnd);
   const pollMs = pollTime(run, step);
-  const interval = Number.parseInt(plan.inputs['poll-interval'] ?? '', 10) * 1_000;
-  const round = (time: number) => time + (interval || autoPause(time - main.startedAt)) + pollMs + rounding;
+  const round = (time: number) => time + autoPause(time - main.startedAt) + pollMs + rounding;
   return ids === 'all' ? round(round(round(from + restMs)) + restMs) : round(from + pollMs);
 }
 
@@ -98,7 +84,7 @@ function pollTime({ stage }: Run, { main, plan: { expects } }: StepRecord): numb
   if (expects.mode !== 'wait-operation') return 0;
   const { ids, projectIds } = expects;
   const size = Math.min(100, stage.plane.notShown.maximumPageSize);
-  const pagesOf = (id: string) => Math.ceil((stage.listedOperations(id)?.length ?? 0) / size) + 1;
+  const pagesOf = (id: string) => Math.ceil(stage.listedOperations(id).length / size) + 1;
   const pages = ids === 'all' || ids.length > 2 ? projectIds.map(pagesOf) : [0];
   const singles = ids === 'all' ? stage.operations.length : ids.length;
   const requests = pages.reduce((sum, count) => sum + count, 0) + singles;
@@ -109,13 +95,11 @@ function pollTime({ stage }: Run, { main, plan: { expects } }: StepRecord): numb
 function isHealthy({ stage, plan }: Run, { main, plan: step }: StepRecord, { ids, projectIds }: Wait): boolean {
   const isUndisturbed = main.signalledAt === undefined && main.endedByItself && step.runnerFault === undefined;
   const exist =
-    projectIds.every((id) => (stage.listedOperations(id)?.length ?? Number.POSITIVE_INFINITY) <= limits.operations) &&
-    stage.operations.every((one) => removalOf(one) === Number.POSITIVE_INFINITY) &&
+    projectIds.every((id) => stage.listedOperations(id).length <= limits.operations) &&
     (ids === 'all' || ids.every((id) => stage.operation(id) !== undefined));
   return (
     isUndisturbed &&
     exist &&
-    stage.lags.operations <= maxLag &&
     plan.outages.every(({ to }) => to !== Number.POSITIVE_INFINITY) &&
     projectIds.every((id) => answersInTime(main, id)) &&
     !isRejected(main)

@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../../control-plane/index.js';
 import { isDue, type KeyOfPost, type PostWorld } from '../alarms.js';
 import type { ProcessRecord, Run, SentRequest, StepRecord } from '../record.js';
-import { creationOf, isAliveAt, isOver, isRunDenied, isSweepable, names, revocationOf } from '../truth.js';
+import { creationOf, isAliveAt, isOver, isSweepable, names, revocationOf } from '../truth.js';
 
 /** Each key of the step that works after post in truth, also one that is made later, is kept on purpose or named by post. */
 export function* noKeyIsLeft(step: StepRecord): Generator<string> {
@@ -120,9 +120,7 @@ export function* revocationsAreTrue(step: StepRecord, run: Run): Generator<strin
           yield `success, but key ${key.id} works`;
       return;
     case 'sweep-keys':
-      for (const key of all.filter(
-        (one) => isSweepable(one) && isListed(one) && isAlive(one) && !isRunDenied(run, one),
-      ))
+      for (const key of all.filter((one) => isSweepable(one) && isListed(one) && isAlive(one)))
         if (isOver(run, key) === 'yes' && !expects.dryRun)
           yield `success, but key ${key.id} of a run that is over works`;
   }

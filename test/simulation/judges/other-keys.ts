@@ -1,5 +1,5 @@
 import type { Run, StepRecord } from '../record.js';
-import { creationOf, day, isAliveAt, isGitHubClear, isOver, isRunDenied, isSweepable } from '../truth.js';
+import { creationOf, isAliveAt, isOver, isSweepable } from '../truth.js';
 
 /** No step touches a key that it did not create and was not asked to revoke, nor one that is kept. */
 export function* otherKeysStay(step: StepRecord, run: Run): Generator<string> {
@@ -43,8 +43,7 @@ function mayBeSwept(run: Run, { main, plan: { expects } }: StepRecord, id: strin
   const key = run.stage.keys().find((one) => one.id === id);
   if (expects.mode !== 'sweep-keys' || expects.dryRun || key === undefined || !isSweepable(key)) return false;
   const isOlder = (ms: number) => main.endedAt - creationOf(key) > ms;
-  if (isRunDenied(run, key) && isOlder(day)) return true;
   // If GitHub does not show the attempt, or not in time, the age of the key counts, and the sweep says so.
-  const isUnseen = isOver(run, key) === 'unknown' || !isGitHubClear(run) || main.texts('warning', 'error').length > 0;
+  const isUnseen = isOver(run, key) === 'unknown' || main.texts('warning', 'error').length > 0;
   return isOver(run, key) === 'yes' || (isUnseen && isOlder(expects.olderThanMs));
 }
