@@ -8,9 +8,12 @@ import type { Stage } from './stage.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Integers beyond 2^53 become strings. */
-function parseJson(text: string): unknown {
-  return JSON.parse(text.replace(/(?<=[[:,]\s*)-?\d{16,}(?=\s*[\],}])/g, '"$&"'));
+function parseFields(text: string): Fields | undefined {
+  try {
+    return JSON.parse(text) ?? undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 export type SentRequest = ReturnType<typeof sentRequest>;
@@ -18,7 +21,7 @@ export type SentRequest = ReturnType<typeof sentRequest>;
 /** A request of a process, and its result. Times are milliseconds of the run. */
 export function sentRequest(n: number, at: number, { method, url, headers, body = '' }: Omit<HttpRequest, 'maxBytes'>) {
   const path = url.pathname + url.search;
-  let json: unknown;
+  let json: Fields | undefined;
   return {
     n,
     at,
@@ -43,25 +46,19 @@ export function sentRequest(n: number, at: number, { method, url, headers, body 
       return this.response?.status ?? 0;
     },
     /** The JSON of a whole response with a status of success. */
-    get json(): unknown {
-      if (!this.isGood) return undefined;
-      try {
-        json ??= parseJson(this.response?.body ?? '');
-        return json;
-      } catch {
-        return undefined;
-      }
+    get json(): Fields | undefined {
+      if (this.isGood) json ??= parseFields(this.response?.body ?? '');
+      return json;
     },
     /** The operation, or those of the list, in a whole response with a status of success. */
     get records(): Fields[] | undefined {
-      const body = this.json as Fields | null | undefined;
-      const operation = body?.['operation'];
-      const records = this.endpoint === 'get-operation' ? operation && [operation] : body?.['operations'];
+      const operation = this.json?.['operation'];
+      const records = operation === undefined ? this.json?.['operations'] : [operation];
       return Array.isArray(records) ? records.filter((one) => typeof one === 'object' && one !== null) : undefined;
     },
     /** A list that says it is not whole. */
     get isPartial(): boolean {
-      const unavailable = (this.json as Fields | null | undefined)?.['unavailable_project_ids'];
+      const unavailable = this.json?.['unavailable_project_ids'];
       return this.response?.headers['link'] !== undefined || (Array.isArray(unavailable) && unavailable.length > 0);
     },
     /** Operations: whole, and with all that their records need. */

@@ -26,8 +26,7 @@ export function traceOf({ plan, stage, steps }: Run): string {
   });
   const operations = stage.operations.map((one) => {
     const phases = one.course.map(({ afterMs, status }) => `${status} +${afterMs}`).join(', ');
-    const visible = `visible from +${one.appearsAfterMs} to +${one.vanishesAfterMs}`;
-    return `operation ${one.id} ${one.action} at ${startOf(one)}, ${phases}, ${visible}`;
+    return `operation ${one.id} ${one.action} at ${startOf(one)}, ${phases}, visible from +${one.appearsAfterMs}`;
   });
   // `sort` keeps the order of lines with the same time.
   lines.sort(([one], [other]) => one - other);

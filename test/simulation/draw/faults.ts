@@ -17,7 +17,6 @@ function drawRetryAfter(chance: Chance): { readonly retryAfter?: RetryAfter } {
 
 /** The service creates a key, and its response contains it in a form that is of no use. */
 const unusable = [
-  { status: 200, body: '{"api_key":{"id":1,"key":"@minted@"}}' },
   { status: 200, body: '{"id":"@minted@","key":"@minted@"}' },
   { status: 500, body: '{"id":1,"key":"@minted@","message":"@minted@"}' },
   // The id of nobody.
@@ -81,12 +80,6 @@ function drawRule(chance: Chance, endpoint: Endpoint): FaultRule {
 /** Often none or one, or several at the same time. */
 export function drawFaults(chance: Chance, endpoints: readonly Endpoint[]): FaultRule[] {
   return chance.times(chance.pick([0, 0, 1, 1, 1, 2, 3, 4]), () => drawRule(chance, chance.pick(endpoints)));
-}
-
-/** Faults of a create, and of what follows it in post. */
-export function drawKeyFaults(chance: Chance): FaultRule[] {
-  const later = (['list-keys', 'revoke-key'] as const).filter(() => chance.odds(0.65));
-  return (['create-key', ...later] as const).map((endpoint) => drawRule(chance, endpoint));
 }
 
 export function drawOutages(chance: Chance, isWait: boolean): Outage[] {

@@ -3,7 +3,7 @@ import type { KnownRun } from '../../kit/workflow-runs.js';
 import { Chance } from '../chance.js';
 import { ownRun } from '../plan.js';
 import type { Stage } from '../stage.js';
-import { drawFaults, drawInterruption, drawKeyFaults, drawOutages, drawRunnerFault } from './faults.js';
+import { drawFaults, drawInterruption, drawOutages, drawRunnerFault } from './faults.js';
 import { drawCreateKey, drawPost, drawRevokeKey, drawRuns, drawSweep } from './keys.js';
 import { drawWait } from './wait-operation.js';
 
@@ -41,7 +41,7 @@ export function drawPlan(seed: number, createStage: (service: Service, tripMs: n
   const jobs = drawJobs(chance, mode, stage, runs);
   const isCreating = jobs.flat().some((step) => step.mode === 'create-key');
   const [, ...endpoints] = kinds[isCreating ? 'create-key' : mode];
-  const faults = isCreating && chance.odds(0.7) ? drawKeyFaults(chance) : drawFaults(chance, endpoints);
+  const faults = drawFaults(chance, endpoints);
   for (const fault of faults) stage.faults.add(fault);
   stage.outages.push(...drawOutages(chance, isWait));
   /** `jobs` run at the same time. The steps of a job start together, and its post steps follow when all have ended. */
@@ -53,11 +53,7 @@ function drawService(chance: Chance, isWait: boolean): Service {
   const pageSize = chance.pick([1_000, 1_000, 100, 3, 7]);
   const lag = (most: number) => chance.pick([0, chance.upTo(most), most]);
   // The most by which they may be behind, so that a step that keeps the contract is never misled.
-  const drawReplica = (): Replica => ({
-    operationsBehindMs: lag(4_000),
-    keysBehindMs: lag(8_000),
-    historyAfterMs: 0,
-  });
+  const drawReplica = (): Replica => ({ operationsBehindMs: lag(4_000), keysBehindMs: lag(8_000), historyAfterMs: 0 });
   return {
     seed: chance.below(2 ** 30),
     ...(chance.odds(0.25) ? { apiKey: keyWithSigns } : {}),
@@ -68,7 +64,6 @@ function drawService(chance: Chance, isWait: boolean): Service {
     replicasAuthenticate: chance.odds(0.3),
     ...(isWait && chance.odds(0.4) ? { limit: drawLimit(chance) } : {}),
     notShown: {
-      successStatus: chance.odds(0.2) ? { 'create-key': 201, 'revoke-key': chance.pick([200, 202, 204]) } : {},
       errorBody: chance.pick(['plain', 'plain', 'nested', 'text', 'empty']),
       defaultPageSize: Math.min(100, pageSize),
       maximumPageSize: pageSize,

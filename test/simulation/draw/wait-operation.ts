@@ -66,11 +66,17 @@ export function drawWait(chance: Chance, stage: Stage, startsAtMs: number) {
     const outcome = chance.pick(['finished', 'failed', 'error', 'skipped']);
     stage.start({ projectId, ageMs, lengthMs: chance.below(Math.min(ageMs, 9_000)), outcome });
   }
-  const later = chance.times(isAll || chance.odds(0.2) ? chance.pick([0, 1, 2, 3]) : 0, () => {
+  const events = chance.times(isAll || chance.odds(0.2) ? chance.pick([0, 1, 2, 3]) : 0, (): OutsideEvent => {
     const plan = { ...drawOperation(chance, span), projectId: chance.pick(projectIds), ageMs: 0 };
-    return startLater(startsAtMs + chance.upTo(Math.max(6_000, timeoutMs)), [plan]);
+    // Many that end at once can hide one. Small pages would take too many requests.
+    const crowd = chance.pick([0, 0, 0, plane.notShown.maximumPageSize > 7 ? 400 : 20]);
+    const run = () => {
+      for (let left = crowd; left > 0; left--) stage.start({ projectId, action: 'suspend_compute', lengthMs: 0 });
+      stage.start(plan);
+    };
+    const atMs = startsAtMs + chance.upTo(Math.max(6_000, timeoutMs));
+    return { atMs, what: `${crowd} others are started, and ${JSON.stringify(plan)}`, run };
   });
-  const traffic = chance.sometimes(0.25, () => startLater(chance.below(12_000), drawTraffic(chance, stage, projectId)));
   const ids = [...operations.map(({ id }) => id), ...chance.sometimes(0.06, () => uuid(chance.random))];
   return {
     timeoutMs,
@@ -89,7 +95,7 @@ export function drawWait(chance: Chance, stage: Stage, startsAtMs: number) {
       filter: admits,
       sinceMs,
     },
-    events: [...later, ...traffic],
+    events,
   };
 }
 
@@ -104,26 +110,4 @@ function drawFollowUps(chance: Chance, stage: Stage, span: number): void {
       parent = stage.follow(parent, { ...drawOperation(chance, span), ageMs, appearsAfterMs });
     }
   }
-}
-
-type Start = Parameters<Stage['start']>[0];
-
-function startLater(atMs: number, plans: readonly Start[]): OutsideEvent {
-  const run = (stage: Stage) => {
-    for (const plan of plans) stage.start(plan);
-  };
-  return { atMs, what: `${plans.length} operations are started: ${JSON.stringify(plans[0])}`, run };
-}
-
-/** Inserted at once, with times in the future: one in the middle may hide. */
-function drawTraffic(chance: Chance, { plane }: Stage, projectId: string): Start[] {
-  const forMs = chance.pick([1_000, 4_000, 15_000]);
-  // Small pages would take too many requests.
-  const perSecond = Math.min(chance.pick([5, 100, 100]), plane.notShown.maximumPageSize);
-  const action = chance.pick(['create_branch', 'suspend_compute']);
-  const hidden = { projectId, ...drawOperation(chance, forMs), ageMs: -forMs / 2 };
-  const crowd = chance.times((perSecond * forMs) / 1_000, (index) => {
-    return { projectId, action, lengthMs: 0, ageMs: (-index * 1_000) / perSecond };
-  });
-  return [hidden, ...crowd];
 }

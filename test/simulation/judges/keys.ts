@@ -73,8 +73,7 @@ function worldOf(step: StepRecord, { stage, plan }: Run, post: ProcessRecord): P
     minted: received,
     isAccepted: post.deletesOf(received?.id ?? '').some(({ isGood, isPage }) => isGood && !isPage),
     strays: strays.filter(({ revokedAt }) => revokedAt > post.startedAt),
-    isSaid: ({ id }) =>
-      post.deletesOf(id).some(({ json }) => (json as { revoked?: unknown } | undefined)?.revoked === true),
+    isSaid: ({ id }) => post.deletesOf(id).some(({ json }) => json?.['revoked'] === true),
     lost: lostCreates(step, stage.revokedByOthers.size > 0, isWrong) - minted.length,
   };
 }
