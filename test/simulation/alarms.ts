@@ -53,7 +53,8 @@ export function isDue(alarm: string, world: PostWorld): boolean {
     // A parent key that is revoked proves nothing, and 401 for 10 s counts only without a parent key.
     if (parent === 'revoked' && !isAccepted) return true;
     const rejectedFrom = Math.max(deletedAt(minted) + acceptedMs, minted.createdAt + post.oldMs, troublesEnd(minted));
-    const rest = parent === 'valid' || isAccepted ? 0 : post.absenceMs + pause;
+    // A 404 for the parent key counts only if the key still gets 401 after it.
+    const rest = isAccepted ? 0 : parent === 'valid' ? pause : post.absenceMs + pause;
     return rejectedFrom + pause + rest > beganAt + post.mintedMs;
   }
   const isProvable = (key: KeyOfPost) => {

@@ -12,7 +12,7 @@ export type Interruption = NonNullable<ReturnType<typeof drawInterruption>>;
 export interface Outage {
   readonly from: number;
   readonly to: number;
-  readonly how: 'refused' | 'silent' | 'page' | 'error' | 'proxy';
+  readonly how: 'refused' | 'silent' | 'page' | 'proxy';
   readonly status: number;
 }
 

@@ -48,9 +48,6 @@ export async function runProcess(
         onRequest: (one) => {
           if (sent.push(one) > maxRequests) throw new Error('The process sends requests without end.');
           count('request');
-          clock.schedule(clock.now() + stage.tripMs, () => {
-            if (stage.faultOf(one) !== undefined) count('fault');
-          });
         },
         onEnd: () => count('response'),
       }),

@@ -158,7 +158,7 @@ export function stepRecord(plan: StepPlan, main: ProcessRecord, state: string, s
       return this.post === undefined ? [main] : [main, this.post];
     },
     /** The header with the key that main was given. */
-    parent: `Bearer ${plan.inputs['api-key'] ?? plan.environment['CTL_API_KEY']}`,
+    parent: `Bearer ${plan.inputs['api-key']}`,
     /** The same, if post has that key, too. */
     get parentInPost(): string | undefined {
       const { inputs, environment } = plan.post;

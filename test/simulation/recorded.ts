@@ -1,6 +1,5 @@
 import type { Toolkit } from '../../src/action/toolkit.js';
 import { startVirtualProcess, type VirtualProcessOptions } from '../kit/virtual-process.js';
-import type { VirtualClock } from '../virtual/clock.js';
 import type { Interruption } from './plan.js';
 import { type Message, type MessageKind, type ProcessRecord, processRecord } from './record.js';
 
@@ -22,10 +21,13 @@ export type Told = Omit<Message, 'at'>;
 export async function runRecorded({ part, inputs, interruption, connect, accept, ...options }: Recorded) {
   const { clock, work } = options;
   const record = processRecord(part, clock.now());
-  const count = awaitMoment(interruption, clock, () => {
-    if (interruption?.what === 'kill') running.kill();
-    else running.signal();
-  });
+  let events = 0;
+  const interrupt = () => (interruption?.what === 'kill' ? running.kill() : running.signal());
+  const count = (event: Event) => {
+    if (interruption?.on !== event || ++events !== interruption.nth) return;
+    if (interruption.ms === 0) interrupt();
+    else clock.schedule(clock.now() + interruption.ms, interrupt);
+  };
   const tell = (message: Told) => {
     count('message');
     if (running.isOver) return;
@@ -50,22 +52,6 @@ export async function runRecorded({ part, inputs, interruption, connect, accept,
   record.endedAt = clock.now();
   record.crash = running.crash;
   return record;
-}
-
-/** Calls `interrupt` at the planned moment. The returned function counts the events of the process. */
-function awaitMoment(
-  { on, nth, ms = 0 }: Partial<Interruption> = {},
-  clock: VirtualClock,
-  interrupt: () => void,
-): (event: Event) => void {
-  let count = 0;
-  const after = () => clock.schedule(clock.now() + ms, interrupt);
-  if (on === 'time') after();
-  return (event) => {
-    if (on !== event || ++count !== nth) return;
-    if (on === 'fault') after();
-    else interrupt();
-  };
 }
 
 function createToolkit(inputs: Recorded['inputs'], tell: (message: Told) => void): Toolkit {

@@ -35,10 +35,6 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
     return operation;
   }
 
-  function arrivalOf({ n }: SentRequest) {
-    return exchanges.log.exchanges.findLast(({ headers }) => headers['x-simulated'] === String(n));
-  }
-
   async function hit({ how, status }: Outage, sent: SentRequest, onCancel: OnCancel): Promise<HttpResponse> {
     sent.fault = 'outage';
     const unsent = { mayHaveTakenEffect: false };
@@ -46,15 +42,11 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
     if (how === 'refused') throw new TransportError('Connection refused (ECONNREFUSED)', unsent);
     const final = { ...unsent, transient: false, status: 407 };
     if (how === 'proxy') throw new TransportError('The proxy requires a login (status 407)', final);
-    const isPage = how === 'page';
-    const response = {
-      status,
-      headers: { 'content-type': isPage ? 'text/html' : 'application/json' },
-      body: isPage ? '<!DOCTYPE html>\n<title>default backend</title>\n' : '{}',
-    };
+    const body = '<!DOCTYPE html>\n<title>default backend</title>\n';
     return new Promise((resolve, reject) => {
       onCancel(() => reject(new TransportError('The exchange was given up')));
-      if (how !== 'silent') clock.schedule(clock.now() + 2 * tripMs, () => resolve(response));
+      const respond = () => resolve({ status, headers: { 'content-type': 'text/html' }, body });
+      if (how === 'page') clock.schedule(clock.now() + 2 * tripMs, respond);
     });
   }
 
@@ -76,7 +68,8 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
     if (outage !== undefined) return hit(outage, sent, onCancel);
     const headers = { ...request.headers, 'x-simulated': String(sent.n) };
     const response = await network({ ...request, headers }, onCancel).finally(() => {
-      sent.fault = arrivalOf(sent)?.fault;
+      const arrived = exchanges.log.exchanges.findLast((one) => one.headers['x-simulated'] === String(sent.n));
+      sent.fault = arrived?.fault;
     });
     const { location } = response.headers;
     const filled = location === undefined ? {} : { location: fill(location, sent) };
@@ -120,8 +113,6 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
       revokedByOthers.add(id);
       plane.revokeKey(id);
     },
-    /** Known as soon as the request has arrived. */
-    faultOf: (sent: SentRequest) => sent.fault ?? arrivalOf(sent)?.fault,
     connect: ({ onRequest, onEnd }: Listener): SendRequest => {
       const network = virtualNetwork(exchanges, clock, () => tripMs);
       return async (request, onCancel) => {

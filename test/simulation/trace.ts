@@ -25,8 +25,7 @@ export function traceOf({ plan, stage, steps }: Run): string {
     return `key ${key.id} ${key.name}, created at ${creationOf(key)}, revoked at ${revocationOf(key)}`;
   });
   const operations = stage.operations.map((one) => {
-    const phases = one.course.map(({ afterMs, status }) => `${status} +${afterMs}`).join(', ');
-    return `operation ${one.id} ${one.action} at ${startOf(one)}, ${phases}, visible from +${one.appearsAfterMs}`;
+    return `operation ${one.id} ${one.action} at ${startOf(one)} ${JSON.stringify(one.course)}`;
   });
   // `sort` keeps the order of lines with the same time.
   lines.sort(([one], [other]) => one - other);

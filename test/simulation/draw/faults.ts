@@ -82,31 +82,26 @@ export function drawFaults(chance: Chance, endpoints: readonly Endpoint[]): Faul
   return chance.times(chance.pick([0, 0, 1, 1, 1, 2, 3, 4]), () => drawRule(chance, chance.pick(endpoints)));
 }
 
-export function drawOutages(chance: Chance, isWait: boolean): Outage[] {
-  // A service that is not ready yet.
-  if (isWait && chance.odds(0.1)) {
-    const to = chance.from(1_000, 40_000);
-    return [{ from: 0, to, how: chance.pick(['page', 'error']), status: chance.pick([503, 429]) }];
-  }
+export function drawOutages(chance: Chance): Outage[] {
   return chance.times(chance.pick([0, 0, 0, 0, 1, 1, 2]), () => {
     const from = chance.pick([chance.below(100), chance.below(1_500), chance.below(20_000), chance.upTo(40_000)]);
     const lasts = chance.pick([100, 250, 500, 3_000, 10_000, 30_000, Number.POSITIVE_INFINITY]);
     const how = chance.pick(['refused', 'silent', 'silent', 'page', 'page', 'proxy']);
-    return { from, to: from + lasts, how, status: chance.pick([404, 404, 403, 502, 503]) };
+    return { from, to: from + lasts, how, status: chance.pick([404, 404, 403, 429, 502, 503]) };
   });
 }
 
-/**
- * So long after the start of the process, at its n-th request, response or message to the runner, or so long after the arrival
- * of the n-th request that has a fault.
- */
+/** So long after the n-th request, response or message to the runner. */
 export function drawInterruption(chance: Chance, odds: number, spanMs: number) {
   if (!chance.odds(odds)) return undefined;
-  const what = chance.pick(['kill', 'signal']);
-  const on = chance.odds(0.75) ? 'fault' : chance.pick(['time', 'time', 'request', 'response', 'message']);
-  if (on === 'fault') return { what, on, nth: chance.pick([1, 1, 2, 3]), ms: chance.pick([0, 40, 300, 2_000]) };
-  if (on === 'time') return { what, on, nth: 0, ms: chance.pick([chance.upTo(spanMs), chance.below(2_000)]) };
-  return { what, on, nth: on === 'message' ? chance.from(1, 16) : chance.from(1, 5), ms: 0 };
+  const on = chance.pick(['request', 'request', 'response', 'message']);
+  const nth = on === 'message' ? chance.from(1, 16) : chance.from(1, 5);
+  return {
+    what: chance.pick(['kill', 'signal']),
+    on,
+    nth,
+    ms: chance.pick([0, 0, 40, 300, 2_000, chance.upTo(spanMs)]),
+  };
 }
 
 /** From the n-th time on the runner does not accept such a message. */

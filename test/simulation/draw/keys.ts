@@ -7,19 +7,15 @@ import { fingerprintOf, ownFingerprint } from '../truth.js';
 
 const hour = 3_600_000;
 
-function revocation(atMs: number, which: string, idOf: (stage: Stage) => string | undefined): OutsideEvent {
-  return { atMs, what: `${which} is revoked by another`, run: (stage) => stage.revokeAsAnother(idOf(stage) ?? '') };
-}
-
-function newestKey({ plane }: Stage): string {
-  return plane.aliveKeys().slice(1).at(-1)?.id ?? '';
+function revocation(atMs: number, which: string, choose: (ids: string[]) => string | undefined): OutsideEvent {
+  const run = (stage: Stage) => stage.revokeAsAnother(choose(stage.plane.aliveKeys().map(({ id }) => id)) ?? '');
+  return { atMs, what: `${which} is revoked by another`, run };
 }
 
 export function drawCreateKey(chance: Chance, stage: Stage, startsAtMs: number) {
   const revokes = chance.odds(0.85);
   const soon = () => startsAtMs + chance.upTo(25_000);
   chance.times(chance.pick([0, 0, 2]), () => stage.plane.addKey('shop-deploy'));
-  const parentId = ({ plane }: Stage) => plane.keyOfSecret(plane.apiKey)?.id;
   return {
     inputs: {
       'revoke-in-post': revokes ? '' : 'false',
@@ -27,8 +23,8 @@ export function drawCreateKey(chance: Chance, stage: Stage, startsAtMs: number) 
     },
     expects: { mode: 'create-key' as const, revokes },
     events: [
-      ...chance.sometimes(0.06, () => revocation(soon(), 'the parent key', parentId)),
-      ...chance.sometimes(0.05, () => revocation(soon(), 'the newest key', newestKey)),
+      ...chance.sometimes(0.06, () => revocation(soon(), 'the parent key', ([parent]) => parent)),
+      ...chance.sometimes(0.05, () => revocation(soon(), 'the newest key', ([, ...others]) => others.at(-1))),
     ],
   };
 }
@@ -54,7 +50,7 @@ export function drawPost(
   };
 }
 
-export function drawRevokeKey(chance: Chance, { plane }: Stage, startsAtMs: number) {
+export function drawRevokeKey(chance: Chance, { plane }: Stage) {
   const ignores = chance.odds(0.4) ? 'true' : '';
   const keys = chance.times(chance.pick([1, 2, 3, 9]), (index) =>
     plane.addKey(index === 0 ? 'ci' : chance.pick(['ci', 'deploy', 'deploy'])),
@@ -67,42 +63,36 @@ export function drawRevokeKey(chance: Chance, { plane }: Stage, startsAtMs: numb
   return {
     inputs: { 'ignore-not-found': ignores, ...meant },
     expects: { mode: 'revoke-key' as const, ids: name === undefined ? ids : undefined, name },
-    events: keys.flatMap(({ id }) =>
-      chance.sometimes(0.1, () => revocation(startsAtMs + chance.upTo(3_000), `key ${id}`, () => id)),
-    ),
+    events: [],
   };
 }
 
-export function drawSweep(chance: Chance, _stage: Stage, startsAtMs: number) {
+export function drawSweep(chance: Chance) {
   const dryRun = chance.odds(0.15);
   return {
     inputs: { 'github-token': githubToken, 'dry-run': dryRun ? 'true' : '' },
     expects: { mode: 'sweep-keys' as const, dryRun, olderThanMs: 35 * 24 * hour },
-    events: chance.sometimes(0.1, () => revocation(startsAtMs + chance.upTo(2_000), 'the newest key', newestKey)),
+    events: [],
   };
 }
-
-const states: readonly KnownRun[] = [
-  { attempt: 1, isCompleted: true },
-  { attempt: 1, isCompleted: true },
-  { attempt: 1, isCompleted: false },
-  { attempt: 2, isCompleted: false },
-  { attempt: 3, isCompleted: true },
-  'gone',
-  'hangs',
-];
 
 /** Keys of many runs, and the state of each run, as GitHub shows it. */
 export function drawRuns(chance: Chance, { plane }: Stage): Map<string, KnownRun> {
   const runs = new Map<string, KnownRun>();
   runs.set(ownRun, { attempt: 1, isCompleted: false });
+  const drawRun = () =>
+    chance.pick<KnownRun>([
+      'gone',
+      'hangs',
+      ...[true, true, false].map((isCompleted) => ({ attempt: 1, isCompleted })),
+    ]);
   for (let left = chance.pick([1, 2, 4, 8]); left > 0; left--) {
     const id = chance.odds(0.15) ? ownRun : String(7_000 + chance.below(600));
     const fingerprint = chance.odds(0.2) ? fingerprintOf('6') : ownFingerprint;
     const origin = { run: { id, attempt: chance.pick([1, 1, 2]), fingerprint }, isKept: chance.odds(0.2) };
     const name = makeKeyName(chance.pick(['shop', 'shop', 'a-kept', 'a-run7']), origin, chance.random);
     plane.addKeyOfAge(name, chance.pick([0, hour / 2, 20 * hour, 30 * 24 * hour, 36 * 24 * hour]));
-    if (!runs.has(id)) runs.set(id, chance.pick(states));
+    if (!runs.has(id)) runs.set(id, drawRun());
   }
   // The shape of our names, of another repository.
   if (chance.odds(0.5)) plane.addKey('shop-run7001-1-abcdefghij-abcdefghijkl');

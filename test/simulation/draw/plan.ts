@@ -27,15 +27,8 @@ type Service = Omit<ControlPlaneOptions, 'clock'>;
 /** Draws everything before the run begins, so that nothing in the run can change what is drawn. */
 export function drawPlan(seed: number, createStage: (service: Service, tripMs: number) => Stage) {
   const chance = new Chance(seed);
-  const mode = chance.pick([
-    'wait-operation',
-    'wait-operation',
-    'create-key',
-    'create-key',
-    'revoke-key',
-    'sweep-keys',
-  ]);
-  const isWait = mode === 'wait-operation';
+  const isWait = chance.odds(0.33);
+  const mode = isWait ? 'wait-operation' : chance.pick(['create-key', 'create-key', 'revoke-key', 'sweep-keys']);
   const stage = createStage(drawService(chance, isWait), chance.pick([0, 5, 30, 30, 120]));
   const runs = mode === 'sweep-keys' ? drawRuns(chance, stage) : new Map<string, KnownRun>();
   const jobs = drawJobs(chance, mode, stage, runs);
@@ -43,7 +36,7 @@ export function drawPlan(seed: number, createStage: (service: Service, tripMs: n
   const [, ...endpoints] = kinds[isCreating ? 'create-key' : mode];
   const faults = drawFaults(chance, endpoints);
   for (const fault of faults) stage.faults.add(fault);
-  stage.outages.push(...drawOutages(chance, isWait));
+  stage.outages.push(...drawOutages(chance));
   /** `jobs` run at the same time. The steps of a job start together, and its post steps follow when all have ended. */
   return { plan: { seed, jobs, faults, outages: stage.outages, runs }, stage };
 }
@@ -84,8 +77,8 @@ function drawLimit(chance: Chance): Limit {
 }
 
 function drawJobs(chance: Chance, mode: SimulatedMode, stage: Stage, runs: Map<string, KnownRun>) {
-  const draw = (of: SimulatedMode, ...more: [run?: string, startsAtMs?: number]) =>
-    drawStep(chance, of, stage, ...more);
+  const draw = (of: SimulatedMode, run = ownRun, startsAtMs = chance.from(1, 50)) =>
+    drawStep(chance, of, stage, { run, startsAtMs });
   if (mode === 'create-key' && chance.odds(0.15)) return [chance.times(2, () => draw(mode))];
   if (mode === 'sweep-keys' && chance.odds(0.4)) {
     const run = chance.pick([ownRun, otherRun]);
@@ -96,22 +89,20 @@ function drawJobs(chance: Chance, mode: SimulatedMode, stage: Stage, runs: Map<s
   return [[draw(mode)]];
 }
 
-export function drawStep(
-  chance: Chance,
-  mode: SimulatedMode,
-  stage: Stage,
-  run = ownRun,
-  startsAtMs = chance.from(1, 50),
-) {
+interface Place {
+  readonly run: string;
+  readonly startsAtMs: number;
+}
+
+export function drawStep(chance: Chance, mode: SimulatedMode, stage: Stage, { run, startsAtMs }: Place) {
   const [draw] = kinds[mode];
   const seconds = chance.pick([1, 3, 10, 30, 30, 30, 60]);
   const drawn = { timeoutMs: seconds * 1_000, ...draw(chance, stage, startsAtMs) };
   const { timeoutMs } = drawn;
   const { apiKey } = stage.plane;
-  const isInEnvironment = chance.odds(0.1);
   const inputs: Record<string, string> = {
     mode,
-    ...(isInEnvironment ? {} : { 'api-key': apiKey }),
+    'api-key': apiKey,
     'base-url': `${stage.origin}/v2${chance.pick(['', '', '/'])}`,
     timeout: String(timeoutMs / 1_000),
     ...drawn.inputs,
@@ -121,9 +112,7 @@ export function drawStep(
     GITHUB_RUN_ATTEMPT: '1',
     GITHUB_REPOSITORY: 'acme/shop',
     GITHUB_REPOSITORY_ID: '5',
-    ...(isInEnvironment ? { CTL_API_KEY: apiKey } : {}),
   };
-  const post = drawPost(chance, stage, { inputs: { ...inputs, 'api-key': apiKey }, environment });
   return {
     ...drawn,
     mode,
@@ -136,6 +125,6 @@ export function drawStep(
     runnerFault: drawRunnerFault(chance),
     /** Milliseconds that the runner's clock is ahead of the service's. */
     clockAheadMs: chance.pick([0, 0, 0, 100_000, 1_200_000, -1_200_000, 7_200_000, -7_200_000]),
-    post: { ...post, interruption: drawInterruption(chance, 0.35, 20_000) },
+    post: { ...drawPost(chance, stage, { inputs, environment }), interruption: drawInterruption(chance, 0.35, 20_000) },
   };
 }

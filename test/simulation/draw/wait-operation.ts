@@ -68,10 +68,11 @@ export function drawWait(chance: Chance, stage: Stage, startsAtMs: number) {
   }
   const events = chance.times(isAll || chance.odds(0.2) ? chance.pick([0, 1, 2, 3]) : 0, (): OutsideEvent => {
     const plan = { ...drawOperation(chance, span), projectId: chance.pick(projectIds), ageMs: 0 };
-    // Many that end at once can hide one. Small pages would take too many requests.
+    // Many that do not count can hide one. Small pages would take too many requests.
     const crowd = chance.pick([0, 0, 0, plane.notShown.maximumPageSize > 7 ? 400 : 20]);
     const run = () => {
-      for (let left = crowd; left > 0; left--) stage.start({ projectId, action: 'suspend_compute', lengthMs: 0 });
+      const other = { projectId, action: 'check_availability', lengthMs: 0 };
+      for (let left = crowd; left > 0; left--) plane.startOperation(other);
       stage.start(plan);
     };
     const atMs = startsAtMs + chance.upTo(Math.max(6_000, timeoutMs));
