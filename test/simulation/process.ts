@@ -9,8 +9,6 @@ import { runRecorded, type Told } from './recorded.js';
 import type { Stage } from './stage.js';
 import { pollsOnceFor, postTimeout } from './truth.js';
 
-/** A process that sends more does not wait at all, and virtual time would not pass. */
-const maxRequests = 20_000;
 /** A process that runs so much longer than it may hangs. */
 const overtimeMs = 120_000;
 
@@ -43,14 +41,7 @@ export async function runProcess(
     interruption,
     accept,
     clock,
-    connect: ({ sent }, count) =>
-      stage.connect({
-        onRequest: (one) => {
-          if (sent.push(one) > maxRequests) throw new Error('The process sends requests without end.');
-          count('request');
-        },
-        onEnd: () => count('response'),
-      }),
+    connect: stage.connect,
     work: isMain ? mainWork(workflowRuns(runs, stage)) : postWork(environment),
     environment,
     random: new Chance(seed * 16 + 2 * jobs.flat().indexOf(step) + (isMain ? 0 : 1)).random,

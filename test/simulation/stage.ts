@@ -6,17 +6,15 @@ import type { OnCancel } from '../../src/time/deadline.js';
 import type { VirtualClock } from '../virtual/clock.js';
 import { virtualNetwork } from '../virtual/network.js';
 import type { Outage } from './plan.js';
-import { type SentRequest, sentRequest } from './record.js';
+import { type ProcessRecord, type SentRequest, sentRequest } from './record.js';
 
 export const epoch = Date.UTC(2024, 0, 1, 12);
 const origin = 'https://control.test';
 
 export type Stage = ReturnType<typeof createStage>;
 
-interface Listener {
-  readonly onRequest: (sent: SentRequest) => void;
-  readonly onEnd: () => void;
-}
+/** A process that sends more does not wait at all, and virtual time would not pass. */
+const maxRequests = 20_000;
 
 /** The clock, the service, and the network to it. `tripMs`: the milliseconds that a request or a response takes. */
 export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptions, 'clock'>, tripMs: number) {
@@ -113,21 +111,22 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
       revokedByOthers.add(id);
       plane.revokeKey(id);
     },
-    connect: ({ onRequest, onEnd }: Listener): SendRequest => {
+    connect: ({ sent }: ProcessRecord, count: (event: 'request' | 'response') => void): SendRequest => {
       const network = virtualNetwork(exchanges, clock, () => tripMs);
       return async (request, onCancel) => {
-        const sent = sentRequest(++requests, clock.now(), request);
-        const response = send(request, sent, network, onCancel);
-        onRequest(sent);
+        const one = sentRequest(++requests, clock.now(), request);
+        if (sent.push(one) > maxRequests) throw new Error('The process sends requests without end.');
+        const response = send(request, one, network, onCancel);
+        count('request');
         try {
-          sent.response = await response;
-          return sent.response;
+          one.response = await response;
+          return one.response;
         } catch (error) {
-          sent.error = error instanceof Error ? error.message : String(error);
+          one.error = error instanceof Error ? error.message : String(error);
           throw error;
         } finally {
-          sent.endedAt = clock.now();
-          onEnd();
+          one.endedAt = clock.now();
+          count('response');
         }
       };
     },

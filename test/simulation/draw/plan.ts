@@ -78,7 +78,7 @@ function drawLimit(chance: Chance): Limit {
 
 function drawJobs(chance: Chance, mode: SimulatedMode, stage: Stage, runs: Map<string, KnownRun>) {
   const draw = (of: SimulatedMode, run = ownRun, startsAtMs = chance.from(1, 50)) =>
-    drawStep(chance, of, stage, { run, startsAtMs });
+    drawStep(chance, of, stage, run, startsAtMs);
   if (mode === 'create-key' && chance.odds(0.15)) return [chance.times(2, () => draw(mode))];
   if (mode === 'sweep-keys' && chance.odds(0.4)) {
     const run = chance.pick([ownRun, otherRun]);
@@ -89,12 +89,7 @@ function drawJobs(chance: Chance, mode: SimulatedMode, stage: Stage, runs: Map<s
   return [[draw(mode)]];
 }
 
-interface Place {
-  readonly run: string;
-  readonly startsAtMs: number;
-}
-
-export function drawStep(chance: Chance, mode: SimulatedMode, stage: Stage, { run, startsAtMs }: Place) {
+export function drawStep(chance: Chance, mode: SimulatedMode, stage: Stage, run: string, startsAtMs: number) {
   const [draw] = kinds[mode];
   const seconds = chance.pick([1, 3, 10, 30, 30, 30, 60]);
   const drawn = { timeoutMs: seconds * 1_000, ...draw(chance, stage, startsAtMs) };

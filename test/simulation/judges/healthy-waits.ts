@@ -1,3 +1,4 @@
+import type { Operation } from '../../../control-plane/index.js';
 import type { Of } from '../plan.js';
 import type { ProcessRecord, Run, SentRequest, StepRecord } from '../record.js';
 import { autoPause, burst, endOf, holdEnd, isAdmitted, perSecond, restMs, slowPerSecond, startOf } from '../truth.js';
@@ -28,8 +29,7 @@ export function* healthyWaitsSucceed(step: StepRecord, run: Run): Generator<stri
   if (expects.mode !== 'wait-operation' || expects.ids.length === 0 || !isHealthy(run, step, expects)) return;
   const pollsOnce = timeoutMs === 0;
   if (main.status === 'error' && !pollsOnce) yield 'an error in a healthy world';
-  const { all, owed } = awaited(run, step, expects);
-  const decidedAt = decision(run, step, expects, all, owed);
+  const { all, owed, decidedAt } = awaited(run, step, expects);
   const latest = latestEnd(run, step, expects, decidedAt);
   const deadline = pollsOnce ? main.startedAt : step.deadline;
   // The last poll asks for each given id, at the deadline. With `timeout: 0` it is the only one.
@@ -43,29 +43,21 @@ export function* healthyWaitsSucceed(step: StepRecord, run: Run): Generator<stri
   if (main.endedAt > latest) yield `saw the end ${Math.round(main.endedAt - decidedAt)} ms late`;
 }
 
-type Awaited = ReturnType<typeof awaited>['all'];
-const isBad = (operation: Awaited[number]) => endOf(operation).phase === 'bad';
+const isBad = (operation: Operation) => endOf(operation).phase === 'bad';
 
-/** `owed`: those which no success may miss. */
+/** `owed`: those which no success may miss. `decidedAt`: when the lists of all copies show what decides. */
 function awaited({ stage }: Run, step: StepRecord, expects: Wait) {
-  const { ids, projectIds } = expects;
-  if (ids !== 'all') {
-    const all = ids.flatMap((id) => stage.operation(id) ?? []);
-    return { all, owed: all };
-  }
-  const isHere = projectIds.flatMap((id) => seenIn(stage, step, expects, id).owed);
-  const all = stage.operations.filter(
-    (one) => projectIds.includes(one.projectId) && isAdmitted(expects, one) && startOf(one) <= step.main.endedAt,
-  );
-  return { all, owed: isHere.map(({ operation }) => operation) };
-}
-
-/** When the lists of all copies show what decides. */
-function decision({ stage }: Run, { main }: StepRecord, { failFast }: Wait, all: Awaited, owed: Awaited) {
-  const visibleAt = (one: Awaited[number]) =>
+  const { ids, projectIds, failFast } = expects;
+  const given = ids === 'all' ? [] : ids.flatMap((id) => stage.operation(id) ?? []);
+  const isIn = (one: Operation) => projectIds.includes(one.projectId) && startOf(one) <= step.main.endedAt;
+  const all = ids === 'all' ? stage.operations.filter((one) => isIn(one) && isAdmitted(expects, one)) : given;
+  const seen = ids === 'all' ? projectIds.map((id) => seenIn(stage, step, expects, id)) : [];
+  const owed = [...given, ...seen.flatMap((one) => one.owed.map(({ operation }) => operation))];
+  const visibleAt = (one: Operation) =>
     Math.max(endOf(one).at, startOf(one) + one.appearsAfterMs) + stage.lags.operations;
   const failures = failFast ? owed.filter(isBad).map(visibleAt) : [];
-  return Math.max(main.startedAt, ...(failures.length > 0 ? [Math.min(...failures)] : all.map(visibleAt)));
+  const ends = failures.length > 0 ? [Math.min(...failures)] : all.map(visibleAt);
+  return { all, owed, decidedAt: Math.max(step.main.startedAt, ...ends) };
 }
 
 /** After the decision: what troubles the step, a pause, and the poll that sees it; for `all` a rest begun before, and another. */
