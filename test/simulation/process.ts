@@ -29,9 +29,9 @@ export async function runProcess(
     [`STATE_${postStateName}`]: state,
   };
   const runnerFault = isMain || step.runnerFault?.kind === 'summary' ? step.runnerFault : undefined;
-  let rejected = 0;
+  let told = 0;
   const accept = ({ kind, name }: Told, record: ProcessRecord) => {
-    if (runnerFault?.kind !== kind || ++rejected < runnerFault.from) return;
+    if (runnerFault?.kind !== kind || ++told !== runnerFault.nth) return;
     record.runnerFailed = true;
     throw new Error(`ENOSPC: no space left on device, write (${kind} ${name})`);
   };

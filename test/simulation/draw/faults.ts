@@ -104,7 +104,7 @@ export function drawInterruption(chance: Chance, odds: number, spanMs: number) {
   };
 }
 
-/** From the n-th time on the runner does not accept such a message. */
+/** The runner does not accept the n-th message of a kind. */
 export function drawRunnerFault(chance: Chance) {
-  return chance.odds(0.04) ? { kind: chance.pick(['output', 'state', 'summary']), from: chance.from(1, 4) } : undefined;
+  return chance.odds(0.04) ? { kind: chance.pick(['output', 'state', 'summary']), nth: chance.from(1, 4) } : undefined;
 }
