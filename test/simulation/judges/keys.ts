@@ -47,7 +47,8 @@ const longestHoldMs = 3_000;
 function worldOf(step: StepRecord, { stage, plan }: Run, post: ProcessRecord): PostWorld {
   const { minted, keys, main, parentInPost } = step;
   const parent = stage.keys().find(({ key }) => parentInPost === `Bearer ${key}`);
-  const troubled = post.sent.filter(({ fault }) => fault !== undefined);
+  // A list of keys that is not whole is of no use.
+  const troubled = post.sent.filter(({ fault, isPartial }) => fault !== undefined || isPartial);
   const ends = troubled.map(
     (one) => (one.endedAt ?? post.endedAt) + (one.status === 429 || one.retryAfter ? longestHoldMs : 0),
   );
