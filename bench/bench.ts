@@ -1,8 +1,7 @@
 /**
- * `npm run bench` prints a table in Markdown. `--json FILE` writes the figures as JSON, `--short` only checks that the bench
- * works. It is not a test, because a figure depends on the machine.
+ * `npm run bench` prints a table in Markdown. `--short` only checks that the bench works. It is not a test, because a figure
+ * depends on the machine.
  */
-import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { asTable } from './figure.js';
 import { keyFigures } from './keys.js';
@@ -12,7 +11,7 @@ import { processFigures } from './processes.js';
 import { projectFigures } from './projects.js';
 import { waitFigures } from './waits.js';
 
-const { values } = parseArgs({ options: { json: { type: 'string' }, short: { type: 'boolean', default: false } } });
+const { values } = parseArgs({ options: { short: { type: 'boolean', default: false } } });
 
 const figures = [
   ...(await processFigures(values.short ? 5 : 25)),
@@ -23,4 +22,3 @@ const figures = [
   ...(await waitFigures(values.short ? 20 : 100)),
 ];
 console.log(asTable(figures));
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(figures, undefined, 2)}\n`);

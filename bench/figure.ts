@@ -17,8 +17,3 @@ export function asTable(figures: readonly Figure[]): string {
     '\n',
   );
 }
-
-/** So long may a process take for so many requests: 8 at once, then 9.5 a second, and 1.5 s for its start and the responses. */
-export function secondsFor(requests: number): number {
-  return Math.max(0, requests - 8) / 9.5 + 1.5;
-}

@@ -1,24 +1,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { startGitHub } from '../control-plane/github/index.js';
 import { type RunningControlPlane, startControlPlane } from '../control-plane/index.js';
-import { makeKeyName, repositoryFingerprint } from '../src/keys/key-name.js';
+import { makeKeyName } from '../src/keys/key-name.js';
 import { serializePostState } from '../src/keys/post-state.js';
-import { startStep } from '../test/runner/step.js';
 import { toExit } from './child.js';
-import { type Figure, secondsFor } from './figure.js';
+import type { Figure } from './figure.js';
 import { median } from './statistics.js';
-
-const keys = 30;
-const runs = 10;
-/** Milliseconds before each response, like a service far away. */
-const latency = 20;
 
 export async function keyFigures(rounds: number): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'ctl-bench-'));
   try {
-    return [await postFigure(rounds, folder), await revokeFigure(), await sweepFigure()];
+    return [await postFigure(rounds, folder)];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -72,63 +65,4 @@ function stateOf({ plane, baseUrl, apiKey }: RunningControlPlane): string {
     apiKey,
     {},
   );
-}
-
-async function revokeFigure(): Promise<Figure> {
-  const service = await slowService();
-  const all = Array.from({ length: keys }, () => service.plane.addKey('bench').id);
-  const began = performance.now();
-  const step = await startStep({ inputs: { ...accessTo(service), mode: 'revoke-key', 'key-id': all.join() } }).done;
-  const requests = service.requests.length;
-  const took = performance.now() - began;
-  const isDone = step.conclusion === 'success' && service.plane.aliveKeys('bench').length === 0;
-  step.job.dispose();
-  await service.close();
-  return {
-    name: `${keys} keys revoked, answers after ${latency} ms`,
-    measured: `${(took / 1_000).toFixed(1)} s, ${requests} requests`,
-    mustReach: `${secondsFor(keys).toFixed(1)} s, ${keys} requests`,
-    reached: isDone && requests === keys && took <= 1_000 * secondsFor(keys),
-  };
-}
-
-async function sweepFigure(): Promise<Figure> {
-  const service = await slowService();
-  const github = await startGitHub({ token: 'bench-token', repository: 'acme/shop', repositoryId: 123456789 });
-  github.addRun({ id: '9876543210' });
-  const fingerprint = repositoryFingerprint('https://github.com', '123456789');
-  for (let run = 0; run < runs; run++) github.addRun({ id: String(1_000 + run), status: 'completed' });
-  for (let index = 0; index < keys; index++) {
-    const id = String(1_000 + (index % runs));
-    service.plane.addKey(makeKeyName('shop', { run: { id, attempt: 1, fingerprint }, isKept: false }, Math.random));
-  }
-  const began = performance.now();
-  const step = await startStep({
-    inputs: { ...accessTo(service), mode: 'sweep-keys' },
-    token: 'bench-token',
-    env: { GITHUB_API_URL: github.url },
-  }).done;
-  const requests = service.requests.length;
-  const took = performance.now() - began;
-  const questions = github.requests.length;
-  const isDone = step.outputs['count'] === String(keys) && service.plane.aliveKeys().length === 1;
-  step.job.dispose();
-  await service.close();
-  await github.close();
-  return {
-    name: `${keys} keys of ${runs} runs swept, answers after ${latency} ms`,
-    measured: `${(took / 1_000).toFixed(1)} s, ${requests} requests, ${questions} to GitHub`,
-    // A sweep reads the list before it asks GitHub, and again before it revokes.
-    mustReach: `${secondsFor(keys + 2).toFixed(1)} s, ${keys + 2} requests, ${runs + 1} to GitHub`,
-    reached: isDone && requests === keys + 2 && questions === runs + 1 && took <= 1_000 * secondsFor(keys + 2),
-    beside: `${keys} questions to GitHub one by one`,
-  };
-}
-
-function slowService(): Promise<RunningControlPlane> {
-  return startControlPlane({ projects: 0, faults: [{ fault: { kind: 'delay', ms: latency } }] });
-}
-
-function accessTo({ apiKey, baseUrl }: RunningControlPlane) {
-  return { 'api-key': apiKey, 'base-url': baseUrl };
 }

@@ -1,15 +1,10 @@
 import { type Limit, Limiter } from '../control-plane/index.js';
 import { type Random, seededRandom } from '../control-plane/random.js';
-import { ControlApi } from '../src/api/control-api.js';
 import type { Exchange, HttpResponse } from '../src/http/exchange.js';
-import { Rate } from '../src/http/rate.js';
 import type { WaitSettings } from '../src/modes/wait-operation/settings.js';
-import { waitOperation } from '../src/modes/wait-operation/wait-operation.js';
-import { Cancellation, Deadline } from '../src/time/deadline.js';
 import { VirtualClock } from '../test/virtual/clock.js';
-import { silent } from '../test/virtual/silent.js';
+import { runWait } from '../test/virtual/run-wait.js';
 
-const access = { baseUrl: new URL('https://control.test/v2'), apiKey: 'key-of-the-bench', log: silent };
 const pageSize = 100;
 const day = 86_400_000;
 
@@ -43,14 +38,7 @@ export class Service {
   /** A process that waits from now on. Returns the time when it ends. */
   async wait(what: Pick<WaitSettings, 'projectIds' | 'target'>): Promise<number> {
     const { clock } = this;
-    const random = this.#random;
-    const rate = new Rate(clock, random);
-    const api = new ControlApi({ ...access, rate, exchange: this.#exchange });
-    const deadline = new Deadline(clock, day, new Cancellation());
-    const { verdict } = await waitOperation(
-      { ...what, failOnEmpty: false, pollInterval: 'auto', failFast: true, pollsOnce: false },
-      { api, rate, deadline, log: silent, random },
-    );
+    const { verdict } = await runWait(what, { exchange: this.#exchange, clock, timeout: day, random: this.#random });
     if (verdict !== 'finished') throw new Error(`A wait of the bench ended ${verdict} after ${clock.now()} ms.`);
     return clock.now();
   }

@@ -1,9 +1,9 @@
+import { autoPause } from '../test/simulation/truth.js';
 import type { Figure } from './figure.js';
 import { idOf, Service } from './service.js';
 import { median } from './statistics.js';
 
 const second = 1_000;
-const longestPause = 3.3;
 const trip = 100;
 
 /** Waits for given ids. `phases`: how many ends in small steps. */
@@ -26,7 +26,7 @@ function endsAround(end: number, phases: number): number[] {
   return Array.from({ length: phases }, (_, n) => end + span * ((n + 0.5) / phases - 0.5));
 }
 
-const promisedLag = (end: number) => Math.min(longestPause, Math.max(0.5, end / 4));
+const promisedLag = (end: number) => autoPause(end * second) / second;
 
 /** Waits for operations, by their places in the list. All end at the same time, in seconds. */
 async function waitForEnd(end: number, places: readonly number[], travels: number) {

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Exchange } from '../../control-plane/index.js';
-import { nothingToRevoke } from '../../src/keys/post-state-name.js';
 import type { StepResult } from '../runner/step.js';
-import { readSaved } from './saved-state.js';
+
+type Place = readonly [place: string, text: string];
 
 /**
  * Finds secrets, or pieces of them, in the streams, files and requests of the steps of one job. A secret may be only in the
@@ -15,26 +15,31 @@ export function secretsShown(
   requests: readonly Pick<Exchange, 'n' | 'path' | 'body' | 'headers'>[] = [],
 ): string[] {
   const secrets = [...minted, ...others];
-  const places: [place: string, text: string][] = [];
-  for (const [n, { stdout, stderr }] of results.entries())
-    places.push([`stdout of step ${n}`, withoutMasks(stdout, secrets)], [`stderr of step ${n}`, stderr]);
-  const [main] = results;
-  const hideMinted = (value: string) => (minted.includes(value) ? '' : value);
-  for (const path of main === undefined ? [] : filesIn(main.job.root)) {
-    const text = readFileSync(path).toString('latin1');
-    if (path === main?.files.output) places.push([path, changeEntry(text, 'key', hideMinted)]);
-    else if (path === main?.files.state)
-      places.push([path, changeEntry(text, 'key', (state) => withoutMinted(state, hideMinted))]);
-    else places.push([path, text]);
-  }
-  for (const { n, path, body, headers } of requests)
-    places.push([`request ${n}`, JSON.stringify([path, body, { ...headers, authorization: '' }])]);
-  const pieces = piecesOf(secrets);
-  return places.flatMap(([place, text]) => {
-    const found = decodings(text)
-      .flatMap(windows)
-      .find((piece) => pieces.has(piece));
-    return found === undefined ? [] : `${place}: ${found}`;
+  const streams = results.flatMap(({ stdout, stderr }, n): Place[] => [
+    [`stdout of step ${n}`, withoutMasks(stdout, secrets)],
+    [`stderr of step ${n}`, stderr],
+  ]);
+  const files = results.slice(0, 1).flatMap(({ job, files: { output, state } }) =>
+    readdirSync(job.root, { recursive: true, withFileTypes: true }).flatMap((entry): Place[] => {
+      if (!entry.isFile()) return [];
+      const path = join(entry.parentPath ?? entry.path, entry.name);
+      const text = readFileSync(path, 'latin1');
+      return [[path, path === output || path === state ? withoutMinted(text, minted) : text]];
+    }),
+  );
+  const sent = requests.map(
+    ({ n, path, body, headers }): Place => [
+      `request ${n}`,
+      JSON.stringify([path, body, { ...headers, authorization: '' }]),
+    ],
+  );
+  const pieces = new Set(secrets.flatMap(formsOf).flatMap(windows));
+  return [...streams, ...files, ...sent].flatMap(([place, text]) => {
+    const found = decodings(text).flatMap(windows);
+    return found
+      .filter((piece) => pieces.has(piece))
+      .slice(0, 1)
+      .map((piece) => `${place}: ${piece}`);
   });
 }
 
@@ -53,56 +58,42 @@ export function decodings(text: string): string[] {
   return [...new Set([text, json, html, url])];
 }
 
-/** Every piece of the secrets, also in base64 and hex, that is too long for chance. */
-function piecesOf(secrets: readonly string[]): ReadonlySet<string> {
-  const forms = secrets.flatMap((secret) => [
-    secret,
-    Buffer.from(secret).toString('hex'),
-    // Within a longer text it begins at any of three places.
-    ...[0, 1, 2].map((at) => Buffer.from(secret).subarray(at).toString('base64url')),
-    ...[0, 1, 2].map((at) => Buffer.from(secret).subarray(at).toString('base64')),
-  ]);
-  return new Set(forms.flatMap(windows));
-}
-
-const pieceLength = 12;
-
-function windows(text: string): string[] {
-  const lower = text.toLowerCase();
-  return Array.from({ length: Math.max(0, text.length + 1 - pieceLength) }, (_, n) => lower.slice(n, n + pieceLength));
-}
-
 /** The forms of a minted key that are masked beside the key itself. */
 export function maskedForms(secret: string): string[] {
-  const encode = (text: string, encoding: 'hex' | 'base64url') => Buffer.from(text).toString(encoding);
-  const hex = encode(secret, 'hex');
-  return [hex, hex.toUpperCase(), encode(secret, 'base64url'), encode(`Bearer ${secret}`, 'base64url')];
+  const hex = Buffer.from(secret).toString('hex');
+  const inBase64 = [secret, `Bearer ${secret}`].map((text) => Buffer.from(text).toString('base64url'));
+  return [hex, hex.toUpperCase(), ...inBase64];
+}
+
+/** Within a longer text, base64 begins at any of three places. */
+function formsOf(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  const inBase64 = [0, 1, 2].flatMap((at) => {
+    return [bytes.subarray(at).toString('base64url'), bytes.subarray(at).toString('base64')];
+  });
+  return [secret, bytes.toString('hex'), ...inBase64];
+}
+
+/** All pieces that are too long for chance. */
+function windows(text: string): string[] {
+  const [lower, length] = [text.toLowerCase(), 12];
+  return Array.from({ length: Math.max(0, text.length + 1 - length) }, (_, n) => lower.slice(n, n + length));
 }
 
 /** Removes lines that are the mask of a whole secret, and nothing else. */
 function withoutMasks(text: string, secrets: readonly string[]): string {
   const forms = secrets.flatMap((secret) => [secret.replaceAll('%', '%25'), ...maskedForms(secret)]);
   const masks = new Set(forms.map((form) => `::add-mask::${form}`));
-  const lines = text.split(/\r?\n/);
-  return lines.filter((line) => !masks.has(line)).join('\n');
+  return text
+    .split(/\r?\n/)
+    .filter((line) => !masks.has(line))
+    .join('\n');
 }
 
-function withoutMinted(state: string, hideMinted: (value: string) => string): string {
-  if (state === nothingToRevoke) return state;
-  const { seal, object } = readSaved(state);
-  const { minted } = object as { minted?: { secret?: string } };
-  if (minted?.secret !== undefined) minted.secret = hideMinted(minted.secret);
-  return seal + JSON.stringify(object);
-}
-
-function changeEntry(text: string, name: string, change: (value: string) => string): string {
-  return text.replace(/^(.+)<<(\S+)\r?\n(.*)\r?\n\2\r?$/gm, (entry, given: string, _: string, value: string) =>
-    given === name ? change(value) : entry,
-  );
-}
-
-function filesIn(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+/** Removes a minted key from the output or state `key`, where it is handed over. */
+function withoutMinted(text: string, minted: readonly string[]): string {
+  return text.replace(/^key<<(\S+)\r?\n(.*)\r?\n\1\r?$/gm, (entry, _, value: string) => {
+    const rest = minted.reduce((state, secret) => state.replaceAll(`"secret":${JSON.stringify(secret)}`, ''), entry);
+    return minted.includes(value) ? '' : rest;
+  });
 }

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, rmSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { byHand } from './by-hand.js';
+import { byHand, mutated } from './by-hand.js';
 import { judgeIn } from './judge.js';
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, workers: { type: 'string', default: '2' } } });
@@ -14,6 +14,8 @@ process.once('SIGTERM', () => process.exit(143));
 
 const mutants = byHand.filter(({ name }) => values.only === undefined || name === values.only);
 if (mutants.length === 0) throw new Error(`There is no mutant ${values.only}: by-hand.txt lists all.`);
+// Throws for a mutant that does not apply.
+for (const mutant of mutants) mutated(mutant);
 
 const startedAt = performance.now();
 const trees = buildTrees(Math.min(Number(values.workers), mutants.length));

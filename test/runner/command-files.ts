@@ -43,10 +43,10 @@ export function assignIgnoringCase(into: Record<string, string>, name: string, v
 }
 
 /** `name=value` and `name<<DELIMITER` entries. On Windows lines may end with CRLF. `invalid` fails the step, the pairs count. */
-export function parsePairs(text: string, isWindows = process.platform === 'win32'): { pairs: Pairs; invalid?: string } {
+function parsePairs(text: string): { pairs: Pairs; invalid?: string } {
   const pairs: [name: string, value: string][] = [];
   // What follows the last line break is a line only where it is not empty.
-  const lines = text.split(isWindows ? /\r?\n/ : '\n');
+  const lines = text.split(process.platform === 'win32' ? /\r?\n/ : '\n');
   if (lines.at(-1) === '') lines.pop();
   const unended = text.endsWith('\n') ? -1 : lines.length - 1;
   for (let i = 0; i < lines.length; i++) {

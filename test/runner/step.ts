@@ -73,11 +73,8 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
   const onData: ChildOptions['onData'] = (stream, chunk) => streams[stream].write(chunk);
   const { spawn = startChild, node = process.execPath, nodeArgs = [] } = given;
   const child = spawn({ file: node, args: [...nodeArgs, entry], cwd: job.workspace, env, onData }, stage);
-  const signals: { readonly signal: NodeJS.Signals; readonly ms: number }[] = [];
   const kill = (signal: NodeJS.Signals = 'SIGKILL') => {
-    if (child.hasExited) return;
-    signals.push({ signal, ms: elapsed() });
-    child.kill(signal);
+    if (!child.hasExited) child.kill(signal);
   };
   let overran = false;
   let isOver = false;
@@ -116,7 +113,6 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
       annotations,
       commands,
       masks,
-      signals,
       files,
       options: { ...given, job },
       job,
@@ -156,17 +152,17 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
   };
 }
 
-/** The signals by which the runner cancels. `waits` are seconds. */
-export const cancelSequence: readonly { readonly signal: NodeJS.Signals; readonly waits?: number }[] = [
-  { signal: 'SIGINT', waits: 7.5 },
-  { signal: 'SIGTERM', waits: 2.5 },
-  { signal: 'SIGKILL' },
-];
+/** The signals by which the runner cancels, and how many seconds it waits after each. */
+const cancelSequence = [
+  ['SIGINT', 7.5],
+  ['SIGTERM', 2.5],
+  ['SIGKILL', 0],
+] as const;
 
 /** `scale` shortens the waits for tests. */
 async function cancel(child: Pick<StepProcess, 'kill' | 'ended'>, scale: number): Promise<void> {
   const isOver = child.ended.catch(() => undefined).then(() => true);
-  for (const { signal, waits = 0 } of cancelSequence) {
+  for (const [signal, waits] of cancelSequence) {
     child.kill(signal);
     if (await Promise.race([isOver, pause(waits * 1000 * scale, false, { ref: false })])) return;
   }

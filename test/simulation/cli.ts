@@ -2,76 +2,55 @@
  * `npm run simulate -- --runs N`: so many runs from a random seed; `--seed S` starts from that one, and `--until-found` ends soon
  * after the first violation. A single run prints its trace.
  */
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Worker } from 'node:worker_threads';
-import { cells } from './coverage.js';
+import { isMainThread, workerData } from 'node:worker_threads';
+import { type Finding, reportFindings, type Share, searchInWorkers } from './exhaustive.js';
+import { violationsOf } from './judges/index.js';
 import { simulate } from './simulate.js';
-import { showRun } from './trace.js';
-import type { Judged, Share } from './worker.js';
+import { traceOf } from './trace.js';
 
-/** Fewer runs say nothing about the count of a cell: the rarest is reached about 20 times in 200,000. */
-const enoughRuns = 500_000;
-const minInCell = 20;
-const maxShown = 20;
-/** A run that takes longer hangs, also on a busy machine. */
-const limitMs = 120_000;
-const progressEvery = 10_000;
-
-const text = { type: 'string' } as const;
-const { values } = parseArgs({
-  options: {
-    seed: text,
-    runs: { ...text, default: '20000' },
-    workers: { ...text, default: '2' },
-    'until-found': { type: 'boolean' },
-  },
-});
-const workers = Number(values.workers);
-const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30));
-const runs = Number(values.runs);
-/** Each run writes some files, so they are kept in memory if possible. */
-const temp = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'simulation-'));
-process.once('exit', () => rmSync(temp, { recursive: true }));
-
-process.exitCode = (runs === 1 ? showRun(await simulate(seed, temp)) : await simulateMany()) ? 0 : 1;
-
-async function simulateMany(): Promise<boolean> {
-  console.log(`Seeds ${seed} to ${seed + runs - 1}, ${workers} workers.`);
-  const counts = new Map<string, number>();
-  let [done, found] = [0, 0];
-  const take = ({ seed: at, cells, violations }: Judged) => {
-    for (const cell of cells) counts.set(cell, (counts.get(cell) ?? 0) + 1);
-    if (violations.length > 0 && ++found <= maxShown)
-      console.log([...violations, `  npm run simulate -- --seed ${at} --runs 1`].join('\n'));
-    if (++done % progressEvery === 0) console.log(`${done} runs, ${found} with violations`);
-    return values['until-found'] === true && found > 0;
-  };
-  const shares = Array.from({ length: workers }, (_, index) => seed + index);
-  await Promise.all(shares.map((from) => runShare({ from, end: seed + runs, every: workers, temp }, take)));
-  const reached = cells.filter((cell) => counts.has(cell)).length;
-  console.log(`${done} runs in ${(performance.now() / 1_000).toFixed(1)} s reach ${reached} of ${cells.length} cells.`);
-  const thin = runs < enoughRuns ? [] : cells.filter((cell) => (counts.get(cell) ?? 0) < minInCell);
-  for (const cell of thin) console.log(`reached less than ${minInCell} times: ${cell}`);
-  console.log(`${found} runs with violations, ${thin.length} cells with too few runs.`);
-  return found === 0 && thin.length === 0;
+interface Task {
+  readonly seed: number;
+  readonly runs: number;
+  /** A folder for the files of the runner. */
+  readonly temp: string;
 }
 
-/** `take`: returns whether that was enough. */
-async function runShare(share: Share, take: (judged: Judged) => boolean): Promise<void> {
-  const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: share });
-  let next = share.from;
-  const timer = setTimeout(() => {
-    take({ seed: next, cells: new Set(), violations: ['the run does not end'] });
-    void worker.terminate();
-  }, limitMs);
-  worker.on('message', (judged: Judged) => {
-    next = judged.seed + share.every;
-    timer.refresh();
-    if (take(judged)) void worker.terminate();
+if (isMainThread) process.exitCode = (await main()) ? 0 : 1;
+else await reportFindings(findings(workerData), (seed) => `npm run simulate -- --seed ${seed} --runs 1`);
+
+async function main(): Promise<boolean> {
+  const text = { type: 'string' } as const;
+  const { values } = parseArgs({
+    options: { seed: text, runs: { ...text, default: '20000' }, workers: text, 'until-found': { type: 'boolean' } },
   });
-  await once(worker, 'exit').finally(() => clearTimeout(timer));
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30));
+  const runs = Number(values.runs);
+  // Each run writes some files, so they are kept in memory if possible.
+  const temp = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'simulation-'));
+  process.once('exit', () => rmSync(temp, { recursive: true }));
+  if (runs === 1) {
+    const run = await simulate(seed, temp);
+    const violations = violationsOf(run);
+    console.log([traceOf(run), ...violations].join('\n\n'));
+    return violations.length === 0;
+  }
+  const how = { of: Number(values.workers ?? 2), untilFound: values['until-found'] === true };
+  return (
+    (await searchInWorkers(`seeds ${seed} to ${seed + runs - 1}`, import.meta.url, { seed, runs, temp }, how)) === 0
+  );
+}
+
+async function* findings({ seed: from, runs, temp, index, of }: Task & Share): AsyncGenerator<Finding<number>> {
+  let unhandled: string[] = [];
+  process.on('unhandledRejection', (reason) => unhandled.push(`an unhandled rejection: ${reason}`));
+  for (let seed = from + index; seed < from + runs; seed += of) {
+    unhandled = [];
+    const found = await simulate(seed, temp).then(violationsOf, (error) => [`the run did not end: ${error}`]);
+    const violations = [...found, ...unhandled];
+    yield { world: seed, violation: violations.length === 0 ? undefined : violations.join('\n') };
+  }
 }

@@ -18,7 +18,7 @@ interface Judged {
   readonly violation: string | undefined;
 }
 
-interface Finding<W> extends Judged {
+export interface Finding<W> extends Judged {
   readonly world: W;
 }
 
@@ -59,54 +59,72 @@ export async function violationsIn<W>(findings: AsyncIterable<Finding<W>>): Prom
 }
 
 const maxShown = 10;
-const reportEvery = 1_000;
+const reportEvery = 500;
+/** A worker that reports nothing for so long hangs, also on a busy machine. */
+const limitMs = 300_000;
 
 /** The command of a search: all bounds, `--bound NAME` for one of them, or `--world JSON` for one world. */
-export async function runSearch<W>(task: Search<W>): Promise<void> {
-  if (!isMainThread) return searchShare(task, workerData);
+export async function runSearch<W>({ entry, command, bounds, runWorld, search }: Search<W>): Promise<void> {
+  if (!isMainThread) {
+    const { bound, ...share } = workerData;
+    return reportFindings(search(bound, share), (world) => `npm run ${command} -- --world '${JSON.stringify(world)}'`);
+  }
   const { values } = parseArgs({ options: { world: { type: 'string' }, bound: { type: 'string' } } });
   if (values.world !== undefined) {
-    const outcome = await task.runWorld(JSON.parse(values.world));
+    const outcome = await runWorld(JSON.parse(values.world));
     console.log(JSON.stringify(outcome, null, 1).replace(/\n {3,}/g, ' '));
     process.exitCode = outcome.violation === undefined ? 0 : 1;
     return;
   }
   let violations = 0;
-  for (const bound of task.bounds)
-    if (bound === (values.bound ?? bound)) violations += await searchAll(bound, task.entry);
+  for (const bound of bounds)
+    if (bound === (values.bound ?? bound)) violations += await searchInWorkers(bound, entry, { bound });
   process.exitCode = violations === 0 ? 0 : 1;
 }
 
-async function searchAll(bound: string, entry: string): Promise<number> {
+/** Returns how many worlds have violations. `data`: for each worker, with its share. */
+export async function searchInWorkers(
+  name: string,
+  entry: string,
+  data: object,
+  { of = availableParallelism(), untilFound = false } = {},
+): Promise<number> {
   const began = performance.now();
-  const of = availableParallelism();
   let [worlds, found] = [0, 0];
   const workers = Array.from({ length: of }, async (_, index) => {
-    const worker = new Worker(new URL(entry), { workerData: { bound, index, of } });
+    const worker = new Worker(new URL(entry), { workerData: { ...data, index, of } });
+    const timer = setTimeout(() => void worker.terminate(), limitMs);
     worker.on('message', (report: Report) => {
+      timer.refresh();
       worlds += report.worlds;
       for (const line of report.found) if (++found <= maxShown) console.log(line);
+      if (untilFound && found > 0) void worker.terminate();
     });
     const [code] = await once(worker, 'exit');
-    if (code !== 0) found++;
+    clearTimeout(timer);
+    if (code !== 0 && found === 0) {
+      found++;
+      console.log(`Worker ${index} of ${of} hangs, or has crashed.`);
+    }
   });
   await Promise.all(workers);
   const seconds = ((performance.now() - began) / 1_000).toFixed(0);
-  console.log(`${bound}: ${worlds} worlds in ${seconds} s, ${found} with violations.`);
+  console.log(`${name}: ${worlds} worlds in ${seconds} s, ${found} with violations.`);
   return found;
 }
 
-async function searchShare<W>({ search, command }: Search<W>, { bound, ...share }: Share & { bound: string }) {
+/** Of a worker. `again`: the command that runs a world once more. */
+export async function reportFindings<W>(findings: AsyncIterable<Finding<W>>, again: (world: W) => string) {
   Error.stackTraceLimit = 0;
-  let report: { worlds: number; found: string[] } = { worlds: 0, found: [] };
-  const send = () => {
-    parentPort?.postMessage(report satisfies Report);
-    report = { worlds: 0, found: [] };
+  let worlds = 0;
+  const send = (found: string[]) => {
+    parentPort?.postMessage({ worlds, found } satisfies Report);
+    worlds = 0;
   };
-  for await (const { world, violation } of search(bound, share)) {
-    if (violation !== undefined)
-      report.found.push(`${violation}\n  npm run ${command} -- --world '${JSON.stringify(world)}'`);
-    if (++report.worlds >= reportEvery) send();
+  for await (const { world, violation } of findings) {
+    worlds++;
+    if (violation !== undefined) send([`${violation}\n  ${again(world)}`]);
+    else if (worlds >= reportEvery) send([]);
   }
-  send();
+  send([]);
 }

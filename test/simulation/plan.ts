@@ -1,5 +1,4 @@
 import { modes as definitions } from '../../src/modes/index.js';
-import type { LookupFailure, RunState } from '../../src/modes/sweep-keys/workflow-runs.js';
 import type { drawInterruption } from './draw/faults.js';
 import type { drawPlan, drawStep, kinds } from './draw/plan.js';
 import type { Stage } from './stage.js';
@@ -13,14 +12,15 @@ export type Interruption = NonNullable<ReturnType<typeof drawInterruption>>;
 export interface Outage {
   readonly from: number;
   readonly to: number;
-  readonly how: 'refused' | 'silent' | 'page' | 'error' | 'proxy';
+  readonly how: 'refused' | 'silent' | 'page' | 'proxy';
   readonly status: number;
 }
 
+export type Plan = ReturnType<typeof drawPlan>['plan'];
 export type StepPlan = ReturnType<typeof drawStep>;
 
-/** The task of the step, as its drawer knows it. The invariants do not parse inputs. */
-export type Expectation = ReturnType<(typeof kinds)[Mode][0]>['expects'];
+/** The task of a step, as its drawer knows it. The judges do not parse inputs. */
+type Expectation = ReturnType<(typeof kinds)[keyof typeof kinds][0]>['expects'];
 export type Of<M extends Mode> = Extract<Expectation, { mode: M }>;
 
 /** Something that others do during the run. */
@@ -29,18 +29,6 @@ export interface OutsideEvent {
   readonly what: string;
   readonly run: (stage: Stage) => void;
 }
-
-/** A workflow run, and how GitHub responds about it. */
-export interface GitHubRun {
-  readonly state: RunState;
-  /** The first `times` responses, in place of the state. */
-  readonly first?: 'gone' | 'hangs' | LookupFailure;
-  readonly times: number;
-  /** Of the run of the steps: so many responses later the token cannot see any run. */
-  readonly hiddenAfter?: number;
-}
-
-export type Plan = ReturnType<typeof drawPlan>['plan'];
 
 export const ownRun = '7700';
 export const githubToken = 'ghs_tokenOfTheJobThatNobodyMaySee';

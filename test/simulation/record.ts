@@ -1,15 +1,19 @@
-import type { ApiKey, Exchange, Fault } from '../../control-plane/index.js';
+import type { ApiKey, Fault } from '../../control-plane/index.js';
 import { endpointOf } from '../../control-plane/routes.js';
 import type { Toolkit } from '../../src/action/toolkit.js';
 import type { HttpRequest, HttpResponse } from '../../src/http/exchange.js';
+import { postStateName } from '../../src/keys/post-state-name.js';
 import type { Plan, StepPlan } from './plan.js';
 import type { Stage } from './stage.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Integers beyond 2^53 become strings. */
-export function parseJson(text: string): unknown {
-  return JSON.parse(text.replace(/(?<=[[:,]\s*)-?\d{16,}(?=\s*[\],}])/g, '"$&"'));
+function parseFields(text: string): Fields | undefined {
+  try {
+    return JSON.parse(text) ?? undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 export type SentRequest = ReturnType<typeof sentRequest>;
@@ -17,7 +21,7 @@ export type SentRequest = ReturnType<typeof sentRequest>;
 /** A request of a process, and its result. Times are milliseconds of the run. */
 export function sentRequest(n: number, at: number, { method, url, headers, body = '' }: Omit<HttpRequest, 'maxBytes'>) {
   const path = url.pathname + url.search;
-  let json: unknown;
+  let json: Fields | undefined;
   return {
     n,
     at,
@@ -32,9 +36,7 @@ export function sentRequest(n: number, at: number, { method, url, headers, body 
     hasCursor: url.searchParams.has('cursor'),
     projectId: /\/projects\/([^/?]+)/.exec(path)?.[1],
     deletedId: method === 'DELETE' ? /\/api_keys\/(\d+)$/.exec(path)?.[1] : undefined,
-    /** The service's own record of it, if it arrived. */
-    arrived: undefined as Exchange | undefined,
-    fault: undefined as Fault['kind'] | 'closed-on-arrival' | 'outage' | 'limit' | undefined,
+    fault: undefined as Fault['kind'] | 'closed-on-arrival' | 'outage' | undefined,
     response: undefined as HttpResponse | undefined,
     error: undefined as string | undefined,
     /** For all that the client can know. */
@@ -44,70 +46,48 @@ export function sentRequest(n: number, at: number, { method, url, headers, body 
       return this.response?.status ?? 0;
     },
     /** The JSON of a whole response with a status of success. */
-    get json(): unknown {
-      if (this.response === undefined || this.status < 200 || this.status >= 300) return undefined;
-      try {
-        json ??= parseJson(this.response.body);
-        return json;
-      } catch {
-        return undefined;
-      }
+    get json(): Fields | undefined {
+      if (this.isGood) json ??= parseFields(this.response?.body ?? '');
+      return json;
     },
     /** The operation, or those of the list, in a whole response with a status of success. */
     get records(): Fields[] | undefined {
-      const body = this.json as Fields | null | undefined;
-      const list = Array.isArray(body) ? body : body?.[this.endpoint.slice('list-'.length)];
-      const operation = body?.['operation'];
-      const records = this.endpoint === 'get-operation' ? operation && [operation] : list;
+      const operation = this.json?.['operation'];
+      const records = operation === undefined ? this.json?.['operations'] : [operation];
       return Array.isArray(records) ? records.filter((one) => typeof one === 'object' && one !== null) : undefined;
     },
-    /** Not whole, and the response says so. */
+    /** A list that says it is not whole. */
     get isPartial(): boolean {
-      if (this.fault !== 'partial-list' || this.records === undefined) return false;
-      const { unavailable_project_ids: unavailable } = this.json as Fields;
-      const isAnnounced = this.response?.headers['link'] !== undefined;
-      return isAnnounced || (Array.isArray(unavailable) && unavailable.length > 0);
+      const unavailable = this.json?.['unavailable_project_ids'];
+      return this.response?.headers['link'] !== undefined || (Array.isArray(unavailable) && unavailable.length > 0);
     },
-    /** A key that is missing from an incomplete list may exist. */
-    get keyList(): 'whole' | 'incomplete' | undefined {
-      if (this.endpoint !== 'list-keys' || this.status !== 200 || !Array.isArray(this.json)) return undefined;
-      return this.response?.headers['link'] === undefined ? 'whole' : 'incomplete';
+    /** Operations: whole, and with all that their records need. */
+    get isUsable(): boolean {
+      const isComplete = ({ status }: Fields) => typeof status === 'string' && status !== '';
+      return this.records?.every(isComplete) === true && !this.isPartial;
     },
-    /** The service itself rejects the request, and has not carried it out. An HTML page does not come from the service. */
-    get isRejection(): boolean {
-      return this.status >= 400 && this.status < 500 && this.status !== 408 && this.status !== 409 && !this.isPage;
+    get isGood(): boolean {
+      return this.status >= 200 && this.status < 300;
     },
     get isPage(): boolean {
       const { body = '', headers = {} } = this.response ?? {};
       return /^\s*<(!doctype|html)/i.test(body) || /html/.test(headers['content-type'] ?? '');
     },
-    /** Not a retry: the service or its proxy will say the same again. */
-    get isPermanent(): boolean {
-      const isTooLarge = this.error?.includes('larger than the maximum') === true;
-      const isFinal = this.status >= 300 && this.status < 500 && ![408, 423, 425, 429].includes(this.status);
-      const isRetriedPage = this.isPage && this.status >= 400 && this.status !== 407;
-      return (isFinal && !isRetriedPage) || isTooLarge || this.error?.includes('407') === true;
+    /** A 4xx that the service or its proxy will say again. An HTML page does not come from the service. */
+    get isRejection(): boolean {
+      const isFinal = this.status >= 400 && this.status < 500 && ![408, 423, 425, 429].includes(this.status);
+      return (isFinal && !this.isPage) || this.error?.includes('407') === true;
     },
-    get isThrottled(): boolean {
-      return this.status === 423 || this.status === 425 || this.status === 429;
-    },
-    /** Whole, and with all that its records need. */
-    get isUsable(): boolean {
-      const isComplete = ({ status }: Fields) => typeof status === 'string' && status !== '';
-      return this.records?.every(isComplete) === true && !this.isPartial;
-    },
-    /** Not what the service itself would have responded, in time. */
-    get isFaulty(): boolean {
-      return this.response === undefined || (this.fault !== undefined && this.fault !== 'close-on-next-request');
+    /** Whether the service may have made a key for it, for all that the client can know. */
+    get isAmbiguousCreate(): boolean {
+      const isRefused = this.status >= 400 && this.status < 500 && this.status !== 408 && this.status !== 409;
+      return this.method === 'POST' && this.mayHaveTakenEffect && (!isRefused || this.isPage);
     },
     /** Milliseconds of a `Retry-After`. A date counts from the response's own date, because clocks differ. */
     get retryAfter(): number | undefined {
       const { 'retry-after': value, date = '' } = this.response?.headers ?? {};
       if (value === undefined) return undefined;
       return /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.parse(date);
-    },
-    get retryAt(): number {
-      return (this.endedAt ?? 0) + (this.retryAfter ?? 0);
     },
   };
 }
@@ -156,18 +136,13 @@ export function processRecord(part: 'main' | 'post', startedAt: number) {
     get endedByItself(): boolean {
       return (this.exit === 0 || this.exit === 1) && !this.runnerFailed;
     },
-    /** An incomplete list does not count if a later response to the same request was complete. */
-    get hasIncompleteList(): boolean {
-      const isIncomplete = (one: SentRequest) => one.keyList === 'incomplete' || one.isPartial;
-      const isReadAgain = ({ n, path }: SentRequest) =>
-        sent.some((one) => one.n > n && one.path === path && one.json !== undefined && !isIncomplete(one));
-      return sent.some((one) => isIncomplete(one) && !isReadAgain(one));
-    },
-    get ambiguousCreates(): number {
-      return sent.filter((one) => one.method === 'POST' && one.mayHaveTakenEffect && !one.isRejection).length;
-    },
     deletesOf: (id: string) => sent.filter(({ deletedId }) => deletedId === id),
   };
+}
+
+/** The state that main has saved last. */
+export function stateOf({ messages }: ProcessRecord): string {
+  return messages.findLast(({ kind, name }) => kind === 'state' && name === postStateName)?.text ?? '';
 }
 
 export type StepRecord = ReturnType<typeof stepRecord>;
@@ -183,28 +158,24 @@ export function stepRecord(plan: StepPlan, main: ProcessRecord, state: string, s
       return this.post === undefined ? [main] : [main, this.post];
     },
     /** The header with the key that main was given. */
-    parent: `Bearer ${plan.inputs['api-key'] ?? plan.environment['CTL_API_KEY']}`,
+    parent: `Bearer ${plan.inputs['api-key']}`,
     /** The same, if post has that key, too. */
     get parentInPost(): string | undefined {
       const { inputs, environment } = plan.post;
       const given = [inputs['api-key'], environment['CTL_API_KEY']].map((key) => `Bearer ${key}`);
       return given.find((key) => key === this.parent);
     },
-    /** The keys that the state holds: main has received them. */
-    get minted(): ApiKey[] {
-      return this.keys.filter(({ id, key }) => state.includes(key) && state.includes(`"${id}"`));
-    },
-    deadline: plan.timeoutMs === 0 ? Number.POSITIVE_INFINITY : main.startedAt + plan.timeoutMs,
+    /** The keys that this step made. */
     get keys(): ApiKey[] {
       const creates = main.sent.filter(({ method, body }) => method === 'POST' && body !== '');
       const names = new Set(creates.map(({ body }) => JSON.parse(body).key_name));
       return stage.keys().filter(({ name }) => names.has(name));
     },
-    /** The pause of a wait before its next poll. */
-    pauseAt: (time: number): number => {
-      const interval = Number.parseInt(plan.inputs['poll-interval'] ?? '', 10) * 1_000;
-      return interval || Math.min(3_300, Math.max(500, (time - main.startedAt) / 4));
+    /** The keys that the state holds: main has received them. */
+    get minted(): ApiKey[] {
+      return this.keys.filter(({ id, key }) => state.includes(key) && state.includes(`"${id}"`));
     },
+    deadline: plan.timeoutMs === 0 ? Number.POSITIVE_INFINITY : main.startedAt + plan.timeoutMs,
   };
 }
 

@@ -1,22 +1,20 @@
-import type { ApiKey, ControlPlaneOptions, Limit, Operation, OperationPlan } from '../../control-plane/index.js';
-import { createControlPlane, Limiter } from '../../control-plane/index.js';
+import type { ApiKey, ControlPlaneOptions, Operation, OperationPlan } from '../../control-plane/index.js';
+import { createControlPlane } from '../../control-plane/index.js';
 import { TransportError } from '../../src/http/errors.js';
 import type { HttpRequest, HttpResponse, Exchange as SendRequest } from '../../src/http/exchange.js';
 import type { OnCancel } from '../../src/time/deadline.js';
 import type { VirtualClock } from '../virtual/clock.js';
 import { virtualNetwork } from '../virtual/network.js';
 import type { Outage } from './plan.js';
-import { type SentRequest, sentRequest } from './record.js';
+import { type ProcessRecord, type SentRequest, sentRequest } from './record.js';
 
 export const epoch = Date.UTC(2024, 0, 1, 12);
 const origin = 'https://control.test';
 
 export type Stage = ReturnType<typeof createStage>;
 
-interface Listener {
-  readonly onRequest: (sent: SentRequest) => void;
-  readonly onEnd: () => void;
-}
+/** A process that sends more does not wait at all, and virtual time would not pass. */
+const maxRequests = 20_000;
 
 /** The clock, the service, and the network to it. `tripMs`: the milliseconds that a request or a response takes. */
 export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptions, 'clock'>, tripMs: number) {
@@ -26,15 +24,8 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
   const outages: Outage[] = [];
   const operations: Operation[] = [];
   const parents = new Map<string, string>();
-  let limiter: Limiter | undefined;
   const revokedByOthers = new Set<string>();
   let requests = 0;
-
-  function revokeAsAnother(id: string): void {
-    if (!plane.isAlive(id)) return;
-    revokedByOthers.add(id);
-    plane.revokeKey(id);
-  }
 
   function start(plan: OperationPlan & { readonly projectId: string }): Operation {
     const operation = plane.startOperation(plan);
@@ -42,41 +33,23 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
     return operation;
   }
 
-  const currentOutage = () => outages.find(({ from, to }) => from <= clock.now() && clock.now() < to);
-  const arrivalOf = ({ n }: SentRequest): SentRequest['arrived'] =>
-    exchanges.log.exchanges.findLast(({ headers }) => headers['x-simulated'] === String(n));
-
   async function hit({ how, status }: Outage, sent: SentRequest, onCancel: OnCancel): Promise<HttpResponse> {
     sent.fault = 'outage';
-    // Nobody can know that it did not.
-    sent.mayHaveTakenEffect = how === 'silent' || how === 'page' || how === 'error';
     const unsent = { mayHaveTakenEffect: false };
+    sent.mayHaveTakenEffect = how !== 'refused' && how !== 'proxy';
     if (how === 'refused') throw new TransportError('Connection refused (ECONNREFUSED)', unsent);
     const final = { ...unsent, transient: false, status: 407 };
     if (how === 'proxy') throw new TransportError('The proxy requires a login (status 407)', final);
+    const body = '<!DOCTYPE html>\n<title>default backend</title>\n';
     return new Promise((resolve, reject) => {
       onCancel(() => reject(new TransportError('The exchange was given up')));
-      const responses = { page: { type: 'text/html', body: page }, error: { type: 'application/json', body: '{}' } };
-      if (how === 'silent') return;
-      const { type, body } = responses[how];
-      const response = { status, headers: { 'content-type': type }, body };
-      clock.schedule(clock.now() + 2 * tripMs, () => resolve(response));
+      const respond = () => resolve({ status, headers: { 'content-type': 'text/html' }, body });
+      if (how === 'page') clock.schedule(clock.now() + 2 * tripMs, respond);
     });
   }
 
-  /** What the limiter in front of the service responds, or undefined if it lets the request pass. */
-  async function throttle(sent: SentRequest): Promise<HttpResponse | undefined> {
-    if (limiter === undefined) return undefined;
-    await clock.sleep(tripMs);
-    if (limiter.admits(clock.now())) return undefined;
-    sent.fault = 'limit';
-    sent.mayHaveTakenEffect = false;
-    await clock.sleep(tripMs);
-    return { status: 429, headers: limiter.headers, body: '{"message":"Too many requests"}' };
-  }
-
   /** Some services repeat the key that they were sent, or the key that they created. */
-  function alter(response: HttpResponse, { authorization, body }: SentRequest): HttpResponse {
+  function fill(text: string, { authorization, body }: SentRequest): string {
     const secret = authorization.slice('Bearer '.length);
     const forms: Readonly<Record<string, () => string>> = {
       '@key@': () => JSON.stringify(secret).slice(1, -1),
@@ -84,10 +57,21 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
       '@base64@': () => Buffer.from(secret).toString('base64'),
       '@escaped@': () => [...secret].map((sign) => `\\u00${sign.charCodeAt(0).toString(16)}`).join(''),
     };
-    const filled = (text: string) => text.replace(/@\w+@/g, (form) => forms[form]?.() ?? form);
+    return text.replace(/@\w+@/g, (form) => forms[form]?.() ?? form);
+  }
+
+  async function send(request: HttpRequest, sent: SentRequest, network: SendRequest, onCancel: OnCancel) {
+    if (request.url.origin !== origin) return elsewhere;
+    const outage = outages.find(({ from, to }) => from <= clock.now() && clock.now() < to);
+    if (outage !== undefined) return hit(outage, sent, onCancel);
+    const headers = { ...request.headers, 'x-simulated': String(sent.n) };
+    const response = await network({ ...request, headers }, onCancel).finally(() => {
+      const arrived = exchanges.log.exchanges.findLast((one) => one.headers['x-simulated'] === String(sent.n));
+      sent.fault = arrived?.fault;
+    });
     const { location } = response.headers;
-    const headers = location === undefined ? response.headers : { ...response.headers, location: filled(location) };
-    return { ...response, headers, body: filled(response.body) };
+    const filled = location === undefined ? {} : { location: fill(location, sent) };
+    return { ...response, headers: { ...response.headers, ...filled }, body: fill(response.body, sent) };
   }
 
   return {
@@ -100,14 +84,11 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
     revokedByOthers,
     /** Milliseconds by which the slowest replica is behind. */
     lags: { operations: slowest('operationsBehindMs'), keys: slowest('keysBehindMs') },
-    /** Also those whose project was removed, but not those of the invented past. */
+    /** Not those of the invented past. */
     operations: operations as readonly Operation[],
-    get now() {
-      return clock.now();
-    },
     operation: (id: string) => operations.find((operation) => operation.id === id),
-    listedOperations: (projectId: string): readonly Operation[] | undefined =>
-      plane.operationTimeline(projectId)?.page(undefined, Number.POSITIVE_INFINITY).items,
+    listedOperations: (projectId: string): readonly Operation[] =>
+      plane.operationTimeline(projectId)?.page(undefined, Number.POSITIVE_INFINITY).items ?? [],
     start,
     /** Starts an operation that follows another one. */
     follow: (parent: Operation, plan: OperationPlan): Operation => {
@@ -116,9 +97,6 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
       return operation;
     },
     parentOf: (id: string) => parents.get(id),
-    limitTo: (limit: Limit) => {
-      limiter = new Limiter(limit, clock.now());
-    },
     /** Every key that ever was, in order of creation. */
     keys: () => {
       const keys: ApiKey[] = [];
@@ -128,48 +106,32 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
         keys.push(key);
       }
     },
-    revokeAsAnother,
-    /** Known as soon as the request has arrived. */
-    faultOf: (sent: SentRequest) => sent.fault ?? arrivalOf(sent)?.fault,
-    connect: ({ onRequest, onEnd }: Listener): SendRequest => {
+    revokeAsAnother: (id: string) => {
+      if (!plane.isAlive(id)) return;
+      revokedByOthers.add(id);
+      plane.revokeKey(id);
+    },
+    connect: ({ sent }: ProcessRecord, count: (event: 'request' | 'response') => void): SendRequest => {
       const network = virtualNetwork(exchanges, clock, () => tripMs);
-      const send = async (request: HttpRequest, sent: SentRequest, onCancel: OnCancel): Promise<HttpResponse> => {
-        const outage = currentOutage();
-        if (request.url.origin !== origin) return elsewhere;
-        if (outage !== undefined) return hit(outage, sent, onCancel);
-        const refusal = await throttle(sent);
-        if (refusal !== undefined) return refusal;
-        const headers = { ...request.headers, 'x-simulated': String(sent.n) };
-        const response = await network({ ...request, headers }, onCancel).finally(() => {
-          sent.arrived = arrivalOf(sent);
-          sent.fault = sent.arrived?.fault;
-        });
-        return alter(response, sent);
-      };
       return async (request, onCancel) => {
-        const sent = sentRequest(++requests, clock.now(), request);
-        const response = send(request, sent, onCancel);
-        onRequest(sent);
+        const one = sentRequest(++requests, clock.now(), request);
+        if (sent.push(one) > maxRequests) throw new Error('The process sends requests without end.');
+        const response = send(request, one, network, onCancel);
+        count('request');
         try {
-          sent.response = await response;
-          return sent.response;
+          one.response = await response;
+          return one.response;
         } catch (error) {
-          sent.error = error instanceof Error ? error.message : String(error);
+          one.error = error instanceof Error ? error.message : String(error);
           throw error;
         } finally {
-          sent.endedAt = clock.now();
-          onEnd();
+          one.endedAt = clock.now();
+          count('response');
         }
       };
     },
   };
 }
 
-const page = '<!DOCTYPE html>\n<html><head><title>default backend</title></head></html>\n';
-
 /** A server where nothing of ours should be sent confirms everything. */
-const elsewhere = {
-  status: 200,
-  headers: {},
-  body: '{"id":1,"key":"from-elsewhere","revoked":true,"operations":[],"projects":[]}',
-};
+const elsewhere = { status: 200, headers: {}, body: '{"id":1,"key":"from-elsewhere","revoked":true,"operations":[]}' };

@@ -1,46 +1,31 @@
-import { violationsOf } from './invariants/index.js';
 import type { Run } from './record.js';
 import { creationOf, revocationOf, startOf } from './truth.js';
-
-/** Prints the trace and the violations of a run. Returns whether it has none. */
-export function showRun(run: Run): boolean {
-  const violations = violationsOf(run);
-  console.log([traceOf(run), ...violations].join('\n\n'));
-  return violations.length === 0;
-}
 
 /** All events of a run in order of time, for people. */
 export function traceOf({ plan, stage, steps }: Run): string {
   const events = plan.jobs.flat().flatMap((step) => step.events);
   const lines: [at: number, text: string][] = events.map(({ atMs, what }) => [atMs, `others   ${what}`]);
-  for (const [index, step] of steps.entries()) {
+  for (const [index, step] of steps.entries())
     for (const process of step.processes) {
       const name = `${process.part} ${index + 1}`.padEnd(8);
       const add = (at: number, text: string) => lines.push([at, `${name} ${text}`]);
       add(process.startedAt, 'starts');
-      for (const sent of process.sent) {
-        const { n, at, method, path, body, authorization, endedAt, fault, response, error } = sent;
+      for (const { n, at, method, path, body, authorization, endedAt, fault, response, error } of process.sent) {
         add(at, `→ ${n} ${method} ${path} ${body} as key ${stage.plane.keyOfSecret(authorization.slice(7))?.id}`);
         if (endedAt === undefined) continue;
-        const retryAfter = response?.headers['retry-after'];
-        const asked = retryAfter === undefined ? '' : `, Retry-After ${retryAfter}`;
-        const outcome = response === undefined ? error : `${response.status}${asked} ${short(response.body)}`;
-        add(endedAt, `← ${n}${fault === undefined ? '' : ` (${fault})`} ${outcome}`);
+        const outcome = response === undefined ? error : `${response.status} ${short(response.body)}`;
+        add(endedAt, `← ${n} ${fault ?? ''} ${response?.headers['retry-after'] ?? ''} ${outcome}`);
       }
       for (const { at, kind, name: of, text } of process.messages)
         if (kind !== 'mask' && kind !== 'debug') add(at, `says ${kind} ${of} ${short(text, 400)}`);
       if (process.signalledAt !== undefined) add(process.signalledAt, 'gets a signal');
-      if (process.crash !== undefined) add(process.endedAt, `crashed: ${process.crash}`);
-      add(process.endedAt, `ends: ${process.exit}, ${process.texts('error').length} errors`);
+      add(process.endedAt, `ends: ${process.exit} ${process.crash ?? ''}`);
     }
-  }
   const keys = stage.keys().map((key) => {
     return `key ${key.id} ${key.name}, created at ${creationOf(key)}, revoked at ${revocationOf(key)}`;
   });
   const operations = stage.operations.map((one) => {
-    const phases = one.course.map(({ afterMs, status }) => `${status} +${afterMs}`).join(', ');
-    const visible = `visible from +${one.appearsAfterMs} to +${one.vanishesAfterMs}`;
-    return `operation ${one.id} ${one.action} at ${startOf(one)}, ${phases}, ${visible}`;
+    return `operation ${one.id} ${one.action} at ${startOf(one)} ${JSON.stringify(one.course)}`;
   });
   // `sort` keeps the order of lines with the same time.
   lines.sort(([one], [other]) => one - other);
@@ -57,9 +42,6 @@ export function traceOf({ plan, stage, steps }: Run): string {
 
 /** Names of files differ in each run, and change nothing. */
 function short(text: string, max = 160): string {
-  const line = text
-    .slice(0, 10 * max)
-    .replaceAll('\n', '⏎')
-    .replace(/\S*(ctl-[a-z-]+)-[0-9a-f-]{36}/g, '$1-…');
-  return line.length > max ? `${line.slice(0, max)}…` : line;
+  const line = text.slice(0, 10 * max).replaceAll('\n', '⏎');
+  return line.replace(/\S*(ctl-[a-z-]+)-[0-9a-f-]{36}/g, '$1-…').slice(0, max);
 }

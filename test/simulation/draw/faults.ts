@@ -1,5 +1,5 @@
 import type { Done, RetryAfter } from '../../../control-plane/faults.js';
-import type { Endpoint, Fault, FaultRule, Limit } from '../../../control-plane/index.js';
+import type { Endpoint, Fault, FaultRule } from '../../../control-plane/index.js';
 import type { Chance } from '../chance.js';
 import type { Outage } from '../plan.js';
 
@@ -17,9 +17,7 @@ function drawRetryAfter(chance: Chance): { readonly retryAfter?: RetryAfter } {
 
 /** The service creates a key, and its response contains it in a form that is of no use. */
 const unusable = [
-  { status: 200, body: '{"api_key":{"id":1,"key":"@minted@"}}' },
   { status: 200, body: '{"id":"@minted@","key":"@minted@"}' },
-  { status: 200, body: '{"id":1,"secret":"@minted@"}' },
   { status: 500, body: '{"id":1,"key":"@minted@","message":"@minted@"}' },
   // The id of nobody.
   { status: 200, body: '{"id":424242,"key":"@minted@"}' },
@@ -32,26 +30,20 @@ function drawFault(chance: Chance, endpoint: Endpoint): Fault {
   const repeatsKey = { body: `{"message":"${echo}","code":"BAD"}` };
   const retryAfter = drawRetryAfter(chance);
   const announcedBy = chance.pick(['link', 'unavailable_project_ids'] as const);
-  const partialList: readonly Fault[] = [{ kind: 'partial-list', announcedBy }];
   const status = (status: number, more: object = {}): Fault => ({ kind: 'status', status, ...more });
   // The client treats the kinds of a group alike, so each group is equally frequent.
   const groups: readonly (readonly Fault[])[] = [
     [{ kind: 'hang-before-headers', done }, { kind: 'hang-mid-body' }],
-    [
-      { kind: 'cut-before-headers', done },
-      { kind: 'cut-before-headers', done },
-      { kind: 'cut-mid-body' },
-      { kind: 'close-on-next-request' },
-    ],
+    [{ kind: 'cut-before-headers', done }, { kind: 'cut-mid-body' }, { kind: 'close-on-next-request' }],
     [
       { kind: 'delay', ms: chance.below(chance.pick([800, 6_000, 40_000])) },
-      endpoint.startsWith('list-') ? { kind: 'delay', ms: chance.below(3_000) } : { kind: 'drip', intervalMs: 60 },
+      { kind: 'drip', intervalMs: 60 },
     ],
     [
       { kind: 'bad-json' },
       { kind: 'empty-body' },
+      { kind: 'endless-body' },
       endpoint === 'create-key' ? { kind: 'status', ...chance.pick(unusable), done: 'now' } : { kind: 'bad-json' },
-      chance.odds(0.3) ? { kind: 'endless-body' } : { kind: 'bad-json' },
       // Accepted, and perhaps never carried out.
       status(chance.pick([200, 202]), { body: chance.pick(['{}', 'null', '{"revoked":false}']), done }),
     ],
@@ -66,18 +58,13 @@ function drawFault(chance: Chance, endpoint: Endpoint): Fault {
       status(chance.pick([500, 503]), repeatsKey),
     ],
     [status(chance.pick([404, 404, 401, 403, 400, 409, 422])), status(chance.pick([400, 401, 403]), repeatsKey)],
-    // Twice, because it must also meet a later page of a step that is cancelled.
-    ...(isPaged(endpoint) ? [partialList, partialList] : []),
+    ...(endpoint === 'list-operations' ? [[{ kind: 'partial-list', announcedBy } as const]] : []),
   ];
   return chance.pick(chance.pick(groups));
 }
 
-function isPaged(endpoint: Endpoint): boolean {
-  return endpoint === 'list-operations' || endpoint === 'list-projects';
-}
-
 /** Once, in a burst, at random, or always. */
-function drawRule(chance: Chance, endpoint: Endpoint, fault = drawFault(chance, endpoint)): FaultRule {
+function drawRule(chance: Chance, endpoint: Endpoint): FaultRule {
   const when = chance.pick<Omit<FaultRule, 'fault' | 'endpoint'>>([
     { nth: 1 },
     { nth: chance.from(1, 6) },
@@ -86,8 +73,8 @@ function drawRule(chance: Chance, endpoint: Endpoint, fault = drawFault(chance, 
     { probability: chance.pick([0.2, 0.5, 0.8]), count: chance.from(1, 20) },
     { from: chance.from(1, 3) },
   ]);
-  const path = isPaged(endpoint) && chance.odds(0.4) ? { path: 'cursor=' } : {};
-  return { endpoint, ...path, ...when, fault };
+  const path = endpoint === 'list-operations' && chance.odds(0.4) ? { path: 'cursor=' } : {};
+  return { endpoint, ...path, ...when, fault: drawFault(chance, endpoint) };
 }
 
 /** Often none or one, or several at the same time. */
@@ -95,60 +82,29 @@ export function drawFaults(chance: Chance, endpoints: readonly Endpoint[]): Faul
   return chance.times(chance.pick([0, 0, 1, 1, 1, 2, 3, 4]), () => drawRule(chance, chance.pick(endpoints)));
 }
 
-/** Faults of a create, and of what follows it in post. */
-export function drawKeyFaults(chance: Chance): FaultRule[] {
-  const later = (['list-keys', 'revoke-key'] as const).filter(() => chance.odds(0.65));
-  // Retried until the deadline, and not as a failure: nothing else ends creates that may have taken effect but their number.
-  const throttlingPages = { endpoint: 'create-key', from: 1, fault: { kind: 'html', status: 429 } } as const;
-  const drawn = (['create-key', ...later] as const).map((endpoint) => drawRule(chance, endpoint));
-  return [...chance.sometimes(0.04, () => throttlingPages), ...drawn];
-}
-
 export function drawOutages(chance: Chance): Outage[] {
   return chance.times(chance.pick([0, 0, 0, 0, 1, 1, 2]), () => {
     const from = chance.pick([chance.below(100), chance.below(1_500), chance.below(20_000), chance.upTo(40_000)]);
     const lasts = chance.pick([100, 250, 500, 3_000, 10_000, 30_000, Number.POSITIVE_INFINITY]);
     const how = chance.pick(['refused', 'silent', 'silent', 'page', 'page', 'proxy']);
-    return { from, to: from + lasts, how, status: chance.pick([404, 404, 403, 502, 503]) };
+    return { from, to: from + lasts, how, status: chance.pick([404, 404, 403, 429, 502, 503]) };
   });
 }
 
-/** A service that is not ready yet. */
-export function drawSlowStart(chance: Chance): Outage {
-  return {
-    from: 0,
-    to: chance.from(1_000, 40_000),
-    how: chance.pick(['page', 'error']),
-    status: chance.pick([503, 429]),
-  };
-}
-
-/** A limiter in front of the service. */
-export function drawLimiter(chance: Chance): Limit {
-  return {
-    perSecond: chance.pick([10, 12, 20, 40]),
-    bucket: chance.pick([3, 3, 10, 12, 40]),
-    retryAfter: chance.pick([undefined, 1, 60]),
-  };
-}
-
-/**
- * So long after the start of the process, at its n-th request, response or message to the runner, or so long after the arrival
- * of the n-th request that has a fault.
- */
+/** So long after the n-th request, response or message to the runner. */
 export function drawInterruption(chance: Chance, odds: number, spanMs: number) {
   if (!chance.odds(odds)) return undefined;
-  const what = chance.pick(['kill', 'signal']);
-  const on = chance.odds(0.75) ? 'fault' : chance.pick(['time', 'time', 'request', 'response', 'message']);
-  const afterFault = { nth: chance.pick([1, 1, 2, 3]), ms: chance.pick([0, 40, 300, 2_000]) };
-  if (on === 'fault') return { what, on, ...afterFault };
-  if (on === 'time') return { what, on, nth: 0, ms: chance.pick([chance.upTo(spanMs), chance.below(2_000)]) };
-  return { what, on, nth: on === 'message' ? chance.from(1, 16) : chance.from(1, 5), ms: 0 };
+  const on = chance.pick(['request', 'request', 'response', 'message']);
+  const nth = on === 'message' ? chance.from(1, 16) : chance.from(1, 5);
+  return {
+    what: chance.pick(['kill', 'signal']),
+    on,
+    nth,
+    ms: chance.pick([0, 0, 40, 300, 2_000, chance.upTo(spanMs)]),
+  };
 }
 
-/** From the n-th time on the runner does not accept such a message. */
+/** The runner does not accept the n-th message of a kind. */
 export function drawRunnerFault(chance: Chance) {
-  if (!chance.odds(0.04)) return undefined;
-  const kind = chance.pick(['output', 'state', 'summary', 'result-file']);
-  return { kind, from: kind === 'result-file' ? 1 : chance.from(1, 4) };
+  return chance.odds(0.04) ? { kind: chance.pick(['output', 'state', 'summary']), nth: chance.from(1, 4) } : undefined;
 }

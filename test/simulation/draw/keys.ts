@@ -1,40 +1,32 @@
 import { makeKeyName } from '../../../src/keys/key-name.js';
-import type { LookupFailure } from '../../../src/modes/sweep-keys/workflow-runs.js';
+import type { KnownRun } from '../../kit/workflow-runs.js';
 import type { Chance } from '../chance.js';
-import { type GitHubRun, githubToken, type OutsideEvent, ownRun } from '../plan.js';
+import { githubToken, type OutsideEvent, ownRun } from '../plan.js';
 import type { Stage } from '../stage.js';
 import { fingerprintOf, ownFingerprint } from '../truth.js';
-import type { Task } from './lists.js';
 
 const hour = 3_600_000;
 
-export function drawCreateKey(chance: Chance, stage: Stage, { startsAtMs }: Task) {
+function revocation(atMs: number, which: string, choose: (ids: string[]) => string | undefined): OutsideEvent {
+  const run = (stage: Stage) => stage.revokeAsAnother(choose(stage.plane.aliveKeys().map(({ id }) => id)) ?? '');
+  return { atMs, what: `${which} is revoked by another`, run };
+}
+
+export function drawCreateKey(chance: Chance, stage: Stage, startsAtMs: number) {
   const revokes = chance.odds(0.85);
-  const fails = chance.odds(0.5);
   const soon = () => startsAtMs + chance.upTo(25_000);
   chance.times(chance.pick([0, 0, 2]), () => stage.plane.addKey('shop-deploy'));
   return {
-    inputs: { 'revoke-in-post': revokes ? '' : 'false', 'on-revoke-failure': fails ? 'fail' : '' },
-    expects: { mode: 'create-key' as const, revokes, fails },
+    inputs: {
+      'revoke-in-post': revokes ? '' : 'false',
+      'on-revoke-failure': chance.odds(0.5) ? 'fail' : '',
+    },
+    expects: { mode: 'create-key' as const, revokes },
     events: [
-      ...chance.sometimes(0.06, () =>
-        revocation(soon(), 'the parent key', ({ plane }) => plane.keyOfSecret(plane.apiKey)?.id),
-      ),
-      ...chance.sometimes(0.05, () => revocation(soon(), 'the newest key', newestKey)),
+      ...chance.sometimes(0.06, () => revocation(soon(), 'the parent key', ([parent]) => parent)),
+      ...chance.sometimes(0.05, () => revocation(soon(), 'the newest key', ([, ...others]) => others.at(-1))),
     ],
   };
-}
-
-export function revocation(atMs: number, which: string, idOf: (stage: Stage) => string | undefined): OutsideEvent {
-  return { atMs, what: `${which} is revoked by another`, run: (stage) => stage.revokeAsAnother(idOf(stage) ?? '') };
-}
-
-export function makeKey(atMs: number, name: string): OutsideEvent {
-  return { atMs, what: 'a key is made by another', run: ({ plane }) => void plane.addKey(name) };
-}
-
-function newestKey({ plane }: Stage): string {
-  return plane.aliveKeys().slice(1).at(-1)?.id ?? '';
 }
 
 /** Post gets the inputs of main, or of another step, as in nested composites. */
@@ -58,87 +50,51 @@ export function drawPost(
   };
 }
 
-export function drawRevokeKey(chance: Chance, stage: Stage, { startsAtMs }: Task) {
-  const { plane } = stage;
-  const ignores = chance.odds(0.4);
-  const expects = { mode: 'revoke-key' as const, ignores };
-  const common = { 'ignore-not-found': ignores ? 'true' : '' };
+export function drawRevokeKey(chance: Chance, { plane }: Stage) {
+  const ignores = chance.odds(0.4) ? 'true' : '';
   const keys = chance.times(chance.pick([1, 2, 3, 9]), (index) =>
     plane.addKey(index === 0 ? 'ci' : chance.pick(['ci', 'deploy', 'deploy'])),
   );
   chance.times(chance.pick([0, 2]), () => plane.addKey('kept'));
   for (const { id } of keys) if (chance.odds(0.15)) plane.revokeKey(id);
-  const events = keys.flatMap(({ id }) =>
-    chance.sometimes(0.1, () => revocation(startsAtMs + chance.upTo(3_000), `key ${id}`, () => id)),
-  );
-  if (chance.odds(0.45)) {
-    const ids = [...keys.map(({ id }) => id), ...chance.sometimes(0.1, () => '424242424242')];
-    const inputs = { ...common, 'key-id': chance.odds(0.5) ? JSON.stringify(ids) : ids.join(' ') };
-    return { inputs, expects: { ...expects, ids, name: undefined }, events };
-  }
-  const name = chance.pick(['ci', 'deploy', 'nobody']);
-  events.push(...chance.sometimes(0.2, () => makeKey(1, 'ci')));
-  return { inputs: { ...common, 'key-name': name }, expects: { ...expects, ids: undefined, name }, events };
-}
-
-/** Keys of many runs, and the state of each run, which GitHub may not show. */
-export function drawRuns(chance: Chance, { plane }: Stage): Map<string, GitHubRun> {
-  const runs = new Map<string, GitHubRun>();
-  const hidden = { times: 0, hiddenAfter: chance.from(0, 6) };
-  const own = chance.pick<Lookups>([clear, clear, clear, clear, hidden, hidden, refused, silent]);
-  runs.set(ownRun, { state: { attempt: 1, isCompleted: false }, ...own });
-  for (let left = chance.pick([1, 2, 4, 8]); left > 0; left--) {
-    const id = chance.odds(0.15) ? ownRun : String(7_000 + chance.below(600));
-    const attempt = chance.pick([1, 1, 2]);
-    const fingerprint = chance.odds(0.2) ? fingerprintOf('6') : ownFingerprint;
-    const label = chance.pick(['shop', 'shop', 'a-kept', 'a-run7']);
-    const origin = { run: { id, attempt, fingerprint }, isKept: chance.odds(0.2) };
-    const name = makeKeyName(label, origin, chance.random);
-    plane.addKeyOfAge(name, chance.pick([0, hour / 2, 20 * hour, 30 * 24 * hour, 36 * 24 * hour]));
-    if (!runs.has(id)) runs.set(id, drawGitHubRun(chance));
-  }
-  // The shape of our names, of another repository.
-  if (chance.odds(0.5)) plane.addKey('shop-run7001-1-abcdefghij-abcdefghijkl');
-  chance.times(chance.pick([0, 2]), () => plane.addKey('shop-deploy'));
-  return runs;
-}
-
-export function drawSweep(chance: Chance, _stage: Stage, { startsAtMs }: Task) {
-  const dryRun = chance.odds(0.15);
-  const failsOnMatch = chance.odds(0.2);
+  const ids = [...keys.map(({ id }) => id), ...chance.sometimes(0.1, () => '424242424242')];
+  const name = chance.pick([undefined, undefined, 'ci', 'deploy', 'nobody']);
+  const meant = name === undefined ? { 'key-id': ids.join(' ') } : { 'key-name': name };
   return {
-    inputs: { 'github-token': githubToken, 'dry-run': dryRun ? 'true' : '', 'fail-on': failsOnMatch ? 'match' : '' },
-    expects: { mode: 'sweep-keys' as const, dryRun, failsOnMatch, olderThanMs: 35 * 24 * hour },
-    events: chance.sometimes(0.1, () => revocation(startsAtMs + chance.upTo(2_000), 'the newest key', newestKey)),
+    inputs: { 'ignore-not-found': ignores, ...meant },
+    expects: { mode: 'revoke-key' as const, ids: name === undefined ? ids : undefined, name },
+    events: [],
   };
 }
 
-type Lookups = Omit<GitHubRun, 'state'>;
-
-const clear: Lookups = { times: 0 };
-const silent: Lookups = { first: 'hangs', times: Number.POSITIVE_INFINITY };
-const refused: Lookups = { first: failure(403), times: Number.POSITIVE_INFINITY };
-
-function failure(status: number): LookupFailure {
-  return { message: `GitHub responded with status ${status}`, status, transient: status !== 403 };
+export function drawSweep(chance: Chance) {
+  const dryRun = chance.odds(0.15);
+  return {
+    inputs: { 'github-token': githubToken, 'dry-run': dryRun ? 'true' : '' },
+    expects: { mode: 'sweep-keys' as const, dryRun, olderThanMs: 35 * 24 * hour },
+    events: [],
+  };
 }
 
-function drawGitHubRun(chance: Chance): GitHubRun {
-  const state = chance.pick<GitHubRun['state']>([
-    { attempt: 1, isCompleted: true },
-    { attempt: 1, isCompleted: true },
-    { attempt: 1, isCompleted: false },
-    { attempt: 2, isCompleted: false },
-    { attempt: 3, isCompleted: true },
-    'gone',
-  ]);
-  const unclear = chance.pick<Lookups>([
-    { first: failure(502), times: chance.pick([1, 2, 99]) },
-    { first: { ...failure(429), retryAfterMs: chance.below(9_000) }, times: chance.pick([1, 99]) },
-    { first: 'gone', times: 1 },
-    { first: 'gone', times: 1 },
-    silent,
-    refused,
-  ]);
-  return { state, ...(chance.odds(0.6) ? clear : unclear) };
+/** Keys of many runs, and the state of each run, as GitHub shows it. */
+export function drawRuns(chance: Chance, { plane }: Stage): Map<string, KnownRun> {
+  const runs = new Map<string, KnownRun>();
+  runs.set(ownRun, { attempt: 1, isCompleted: false });
+  const drawRun = () =>
+    chance.pick<KnownRun>([
+      'gone',
+      'hangs',
+      ...[true, true, false].map((isCompleted) => ({ attempt: 1, isCompleted })),
+    ]);
+  for (let left = chance.pick([1, 2, 4, 8]); left > 0; left--) {
+    const id = chance.odds(0.15) ? ownRun : String(7_000 + chance.below(600));
+    const fingerprint = chance.odds(0.2) ? fingerprintOf('6') : ownFingerprint;
+    const origin = { run: { id, attempt: chance.pick([1, 1, 2]), fingerprint }, isKept: chance.odds(0.2) };
+    const name = makeKeyName(chance.pick(['shop', 'shop', 'a-kept', 'a-run7']), origin, chance.random);
+    plane.addKeyOfAge(name, chance.pick([0, hour / 2, 20 * hour, 30 * 24 * hour, 36 * 24 * hour]));
+    if (!runs.has(id)) runs.set(id, drawRun());
+  }
+  // The shape of our names, of another repository.
+  if (chance.odds(0.5)) plane.addKey('shop-run7001-1-abcdefghij-abcdefghijkl');
+  return runs;
 }

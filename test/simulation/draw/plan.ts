@@ -1,30 +1,21 @@
-import type { ControlPlaneOptions, Endpoint, Replica } from '../../../control-plane/index.js';
+import type { ControlPlaneOptions, Endpoint, Limit, Replica } from '../../../control-plane/index.js';
+import type { KnownRun } from '../../kit/workflow-runs.js';
 import { Chance } from '../chance.js';
-import { type GitHubRun, type Mode, modes, ownRun } from '../plan.js';
+import { ownRun } from '../plan.js';
 import type { Stage } from '../stage.js';
-import {
-  drawFaults,
-  drawInterruption,
-  drawKeyFaults,
-  drawLimiter,
-  drawOutages,
-  drawRunnerFault,
-  drawSlowStart,
-} from './faults.js';
+import { drawFaults, drawInterruption, drawOutages, drawRunnerFault } from './faults.js';
 import { drawCreateKey, drawPost, drawRevokeKey, drawRuns, drawSweep } from './keys.js';
-import { drawListKeys, drawListOperations, drawListProjects } from './lists.js';
 import { drawWait } from './wait-operation.js';
 
 /** How each mode is drawn, and its endpoints, the important ones more than once. */
 export const kinds = {
   'wait-operation': [drawWait, 'get-operation', 'get-operation', 'list-operations'],
-  'list-operations': [drawListOperations, 'list-operations'],
-  'list-projects': [drawListProjects, 'list-projects'],
-  'list-keys': [drawListKeys, 'list-keys'],
   'create-key': [drawCreateKey, 'create-key', 'create-key', 'list-keys', 'revoke-key', 'revoke-key'],
   'revoke-key': [drawRevokeKey, 'revoke-key', 'list-keys'],
   'sweep-keys': [drawSweep, 'revoke-key', 'list-keys'],
-} as const satisfies Record<Mode, readonly [draw: unknown, ...endpoints: Endpoint[]]>;
+} as const satisfies Record<string, readonly [draw: unknown, ...endpoints: Endpoint[]]>;
+
+export type SimulatedMode = keyof typeof kinds;
 
 /** JSON, URLs, HTML and the runner's commands write these signs in other ways. */
 const keyWithSigns = 'Qx7/Wm+4"Lk&9%Zs<2\\Vb~Ht{6}Jd?8=Pf^3#Ng';
@@ -36,92 +27,79 @@ type Service = Omit<ControlPlaneOptions, 'clock'>;
 /** Draws everything before the run begins, so that nothing in the run can change what is drawn. */
 export function drawPlan(seed: number, createStage: (service: Service, tripMs: number) => Stage) {
   const chance = new Chance(seed);
-  const mode = drawMode(chance);
-  const stage = createStage(drawService(chance, mode), chance.pick([0, 5, 30, 30, 120]));
-  const runs = mode === 'sweep-keys' ? drawRuns(chance, stage) : new Map<string, GitHubRun>();
+  const isWait = chance.odds(0.33);
+  const mode = isWait ? 'wait-operation' : chance.pick(['create-key', 'create-key', 'revoke-key', 'sweep-keys']);
+  const stage = createStage(drawService(chance, isWait), chance.pick([0, 5, 30, 30, 120]));
+  const runs = mode === 'sweep-keys' ? drawRuns(chance, stage) : new Map<string, KnownRun>();
   const jobs = drawJobs(chance, mode, stage, runs);
-  const steps = jobs.flat();
-  const isCreating = steps.some((step) => step.mode === 'create-key');
+  const isCreating = jobs.flat().some((step) => step.mode === 'create-key');
   const [, ...endpoints] = kinds[isCreating ? 'create-key' : mode];
-  const usual = isCreating && chance.odds(0.7) ? drawKeyFaults(chance) : drawFaults(chance, endpoints);
-  const own = steps.flatMap((step) => ('faults' in step ? step.faults : []));
-  const faults = own.length > 0 ? own : usual;
+  const faults = drawFaults(chance, endpoints);
   for (const fault of faults) stage.faults.add(fault);
-  const isWait = mode === 'wait-operation';
-  stage.outages.push(...(isWait && chance.odds(0.1) ? [drawSlowStart(chance)] : drawOutages(chance)));
-  const limiter = isWait && chance.odds(0.4) ? drawLimiter(chance) : undefined;
-  if (limiter !== undefined) stage.limitTo(limiter);
+  stage.outages.push(...drawOutages(chance));
   /** `jobs` run at the same time. The steps of a job start together, and its post steps follow when all have ended. */
-  return { plan: { seed, jobs, faults, outages: stage.outages, limiter, runs }, stage };
+  return { plan: { seed, jobs, faults, outages: stage.outages, runs }, stage };
 }
 
 /** Behaviour that the API's document leaves open, and copies of the data that are behind. */
-function drawService(chance: Chance, mode: Mode): Service {
-  const isWait = mode === 'wait-operation';
-  const isListed = mode.startsWith('list-');
-  const pageSize = isListed ? chance.pick([1_000, 100, 3, 3, 7]) : chance.pick([1_000, 1_000, 100, 3, 7]);
+function drawService(chance: Chance, isWait: boolean): Service {
+  const pageSize = chance.pick([1_000, 1_000, 100, 3, 7]);
   const lag = (most: number) => chance.pick([0, chance.upTo(most), most]);
   // The most by which they may be behind, so that a step that keeps the contract is never misled.
-  const drawReplica = (): Replica => ({
-    operationsBehindMs: lag(4_000),
-    keysBehindMs: lag(8_000),
-    historyAfterMs: 0,
-  });
+  const drawReplica = (): Replica => ({ operationsBehindMs: lag(4_000), keysBehindMs: lag(8_000), historyAfterMs: 0 });
   return {
     seed: chance.below(2 ** 30),
     ...(chance.odds(0.25) ? { apiKey: keyWithSigns } : {}),
     firstKeyId: chance.pick([1, 165_423, '9007199244740993']),
-    projects: mode === 'list-projects' ? chance.pick([0, 1, 5, 12, 24]) : isWait ? 3 : 1,
-    operations: mode === 'list-operations' ? chance.pick([0, 0, 2, 2, 9, 9, 9, 230]) : chance.pick([0, 2, 9]),
+    projects: isWait ? 3 : 1,
+    operations: chance.pick([0, 2, 9]),
     replicas: chance.times(chance.pick([0, 0, 3, 3, 3]), drawReplica),
     replicasAuthenticate: chance.odds(0.3),
+    ...(isWait && chance.odds(0.4) ? { limit: drawLimit(chance) } : {}),
     notShown: {
-      successStatus: chance.odds(0.2) ? { 'create-key': 201, 'revoke-key': chance.pick([200, 202, 204]) } : {},
       errorBody: chance.pick(['plain', 'plain', 'nested', 'text', 'empty']),
       defaultPageSize: Math.min(100, pageSize),
       maximumPageSize: pageSize,
       overMaximum: 'clamp',
-      // A repeated cursor that leads to the first page again makes each list of one page unusable.
-      lastPageCursor: chance.odds(0.02) ? 'repeated' : chance.pick(['given', 'absent', 'null', 'empty']),
-      cursorZone: chance.pick(['Z', '+00:00']),
-      projectsPageSize: chance.pick([0, 3, 3, 7, 100]),
-      keysPageSize: chance.odds(isListed ? 0.25 : 0.1) ? chance.pick([1, 2, 3]) : 0,
-      neverUsed: chance.pick(['absent', 'null']),
+      lastPageCursor: chance.pick(['given', 'absent', 'null', 'empty']),
+      keysPageSize: chance.odds(0.1) ? chance.pick([1, 2, 3]) : 0,
       revokedAgain: chance.pick(['not-found', 'not-found', 'revoked']),
     },
   };
 }
 
-/** Keys are drawn more often, because their defects do the most harm. */
-function drawMode(chance: Chance): Mode {
-  return chance.odds(0.2) ? 'create-key' : chance.odds(0.16) ? 'wait-operation' : chance.pick(modes);
+function drawLimit(chance: Chance): Limit {
+  return {
+    perSecond: chance.pick([10, 12, 20, 40]),
+    bucket: chance.pick([3, 3, 10, 12, 40]),
+    retryAfter: chance.pick([undefined, 1, 60]),
+  };
 }
 
-function drawJobs(chance: Chance, mode: Mode, stage: Stage, runs: Map<string, GitHubRun>) {
-  const draw = (of: Mode, ...more: [run?: string, startsAtMs?: number]) => drawStep(chance, of, stage, ...more);
+function drawJobs(chance: Chance, mode: SimulatedMode, stage: Stage, runs: Map<string, KnownRun>) {
+  const draw = (of: SimulatedMode, run = ownRun, startsAtMs = chance.from(1, 50)) =>
+    drawStep(chance, of, stage, run, startsAtMs);
   if (mode === 'create-key' && chance.odds(0.15)) return [chance.times(2, () => draw(mode))];
   if (mode === 'sweep-keys' && chance.odds(0.4)) {
     const run = chance.pick([ownRun, otherRun]);
-    if (run === otherRun) runs.set(run, { state: { attempt: 1, isCompleted: chance.odds(0.6) }, times: 0 });
-    const creates = chance.times(chance.pick([0, 1, 1, 2]), () => draw('create-key', run));
-    const sweeps = chance.times(chance.pick([1, 1, 2]), () => [draw(mode, ownRun, 1 + chance.upTo(25_000))]);
-    return [[draw(mode)], ...sweeps, ...(creates.length === 0 ? [] : [creates])];
+    if (run === otherRun) runs.set(run, { attempt: 1, isCompleted: chance.odds(0.6) });
+    const creates = chance.times(chance.pick([1, 1, 2]), () => draw('create-key', run));
+    return [[draw(mode)], [draw(mode, ownRun, 1 + chance.upTo(25_000))], creates];
   }
   return [[draw(mode)]];
 }
 
-export function drawStep(chance: Chance, mode: Mode, stage: Stage, run = ownRun, startsAtMs = chance.from(1, 50)) {
+export function drawStep(chance: Chance, mode: SimulatedMode, stage: Stage, run: string, startsAtMs: number) {
   const [draw] = kinds[mode];
   const seconds = chance.pick([1, 3, 10, 30, 30, 30, 60]);
-  const drawn = { timeoutMs: seconds * 1_000, ...draw(chance, stage, { startsAtMs }) };
+  const drawn = { timeoutMs: seconds * 1_000, ...draw(chance, stage, startsAtMs) };
   const { timeoutMs } = drawn;
-  const parentInEnvironment = chance.odds(0.1);
+  const { apiKey } = stage.plane;
   const inputs: Record<string, string> = {
     mode,
-    ...(parentInEnvironment ? {} : { 'api-key': stage.plane.apiKey }),
+    'api-key': apiKey,
     'base-url': `${stage.origin}/v2${chance.pick(['', '', '/'])}`,
     timeout: String(timeoutMs / 1_000),
-    summary: chance.odds(0.1) ? 'false' : '',
     ...drawn.inputs,
   };
   const environment: Record<string, string> = {
@@ -129,9 +107,7 @@ export function drawStep(chance: Chance, mode: Mode, stage: Stage, run = ownRun,
     GITHUB_RUN_ATTEMPT: '1',
     GITHUB_REPOSITORY: 'acme/shop',
     GITHUB_REPOSITORY_ID: '5',
-    ...(parentInEnvironment ? { CTL_API_KEY: stage.plane.apiKey } : {}),
   };
-  const post = drawPost(chance, stage, { inputs: { ...inputs, 'api-key': stage.plane.apiKey }, environment });
   return {
     ...drawn,
     mode,
@@ -144,6 +120,6 @@ export function drawStep(chance: Chance, mode: Mode, stage: Stage, run = ownRun,
     runnerFault: drawRunnerFault(chance),
     /** Milliseconds that the runner's clock is ahead of the service's. */
     clockAheadMs: chance.pick([0, 0, 0, 100_000, 1_200_000, -1_200_000, 7_200_000, -7_200_000]),
-    post: { ...post, interruption: drawInterruption(chance, 0.35, 20_000) },
+    post: { ...drawPost(chance, stage, { inputs, environment }), interruption: drawInterruption(chance, 0.35, 20_000) },
   };
 }

@@ -1,11 +1,10 @@
 import { nothingToRevoke, postStateName } from '../../../src/keys/post-state-name.js';
-import { startVirtualProcess } from '../../kit/virtual-process.js';
 import { mainWork, postWork } from '../../kit/virtual-step.js';
 import { FakeWorkflowRuns } from '../../kit/workflow-runs.js';
 import { VirtualClock } from '../../virtual/clock.js';
-import { isFoundInPost, isProvableInPost, isStrayProvable, type KeyOfPost, oldMs } from '../healthy.js';
-import { awaitMoment, createToolkit } from '../process.js';
-import { type ProcessRecord, processRecord } from '../record.js';
+import { isDue, type PostWorld } from '../alarms.js';
+import { type ProcessRecord, stateOf } from '../record.js';
+import { runRecorded } from '../recorded.js';
 import { parentKey, type Sent, serveKeys, type TrueKey, tripMs } from './service.js';
 import type { KeyWorld } from './world.js';
 
@@ -31,7 +30,7 @@ export async function runWorld(world: KeyWorld) {
 
   async function play() {
     const main = await run('main', '');
-    const state = main.messages.findLast(({ kind, name }) => kind === 'state' && name === postStateName)?.text ?? '';
+    const state = stateOf(main);
     await clock.sleep((service.keys.slice(3).at(-1)?.createdAt ?? 0) + world.age * 1_000 - clock.now());
     const minted = service.keys.slice(3).find(({ secret }) => state.includes(secret));
     for (const key of revokedBetween(world, service.keys, minted)) key.revokedAt = Math.min(key.revokedAt, clock.now());
@@ -61,7 +60,7 @@ function revokedBetween({ between }: KeyWorld, [parent, ...rest]: readonly TrueK
   );
 }
 
-async function runPart(
+function runPart(
   { hasParent, isKept, jitter, clocks, killedAt }: KeyWorld,
   clock: VirtualClock,
   service: ReturnType<typeof serveKeys>,
@@ -69,32 +68,24 @@ async function runPart(
   state: string,
 ): Promise<ProcessRecord> {
   const isMain = part === 'main';
-  const record = processRecord(part, clock.now());
-  const kill = killedAt && { what: 'kill' as const, on: killedAt.what, nth: killedAt.nth, ms: 0 };
-  const count = awaitMoment(isMain ? kill : undefined, clock, () => running.kill());
-  const own = {
-    ...inputs,
-    ...(isMain || hasParent ? { 'api-key': parentKey } : {}),
-    ...(isKept ? { 'revoke-in-post': 'false' } : {}),
-  };
   const ahead = { 'runner ahead': tenMinutes, 'runner behind': -tenMinutes, 'runner jumps': isMain ? 0 : tenMinutes };
-  const running = startVirtualProcess({
+  const saved = { [`STATE_${postStateName}`]: state };
+  return runRecorded({
+    part,
     clock,
-    exchange: service.connect(part, () => count('request')),
-    toolkit: createToolkit(own, (message) => {
-      count('message');
-      if (!running.isOver) record.messages.push({ at: clock.now(), ...message });
-    }),
-    work: isMain ? mainWork(new FakeWorkflowRuns(clock.sleep)) : postWork({ [`STATE_${postStateName}`]: state }),
-    environment: { ...environment, [`STATE_${postStateName}`]: state },
+    inputs: {
+      ...inputs,
+      ...(isMain || hasParent ? { 'api-key': parentKey } : {}),
+      ...(isKept ? { 'revoke-in-post': 'false' } : {}),
+    },
+    interruption: isMain && killedAt ? { what: 'kill', on: killedAt.what, nth: killedAt.nth, ms: 0 } : undefined,
+    connect: (_, count) => service.connect(part, () => count('request')),
+    work: isMain ? mainWork(new FakeWorkflowRuns(clock.sleep)) : postWork(saved),
+    environment: { ...environment, ...saved },
     random: () => jitter,
     clockAheadMs: ahead[clocks as keyof typeof ahead] ?? 0,
     limitMs: isMain ? 3_600_000 : 30_000,
   });
-  record.exit = await running.ended;
-  record.endedAt = clock.now();
-  record.crash = running.crash;
-  return record;
 }
 
 interface Job {
@@ -138,39 +129,31 @@ function* violationsOf(job: Job): Generator<string> {
     if (one?.crash !== undefined || one?.exit === 'hung') yield `${one.part} crashed or hung: ${one.crash}`;
   if (post !== undefined && post.endedAt - beganAt > 20_000) yield 'post took more than 20 s';
   if (!isNamedByService)
-    for (const alarm of alarms) if (!isDue(job, alarm)) yield `an alarm in a healthy world: ${alarm}`;
+    for (const alarm of alarms) if (!isDue(alarm, postWorldOf(job))) yield `an alarm in a healthy world: ${alarm}`;
 }
 
-/** Whether the world gave post a reason for this alarm. */
-function isDue(job: Job, alarm: string): boolean {
+function postWorldOf(job: Job): PostWorld {
   const { world, minted, made, sent, beganAt } = job;
-  const troubled = sent.filter(({ part, wrong }) => part === 'post' && wrong !== undefined);
+  const ofPost = sent.filter(({ part }) => part === 'post');
+  const troubled = ofPost.filter(({ wrong }) => wrong !== undefined);
   const hold = troubled.some(({ wrong }) => wrong === '429') ? 2_000 : 0;
-  const troublesEnd = Math.max(beganAt, ...troubled.map(({ endedAt }) => (endedAt ?? beganAt) + hold));
-  // A 2xx to a DELETE that had no effect is seen when the key is old enough to be asked.
-  const isMisled = troubled.some(({ wrong }) => wrong?.startsWith('accepted'));
-  const canParentAsk = world.hasParent && world.between !== 'parent key revoked';
-  const ofPost = ({ createdAt, revokedAt }: TrueKey): KeyOfPost => ({
-    createdAt,
-    revokedAt,
+  const isAccepted = ({ method, url, status = 0 }: Sent) =>
+    method === 'DELETE' && url.pathname.endsWith(`/${minted?.id}`) && status >= 200 && status < 300;
+  const ofParent = world.between === 'parent key revoked' ? 'revoked' : 'valid';
+  return {
     beganAt,
-    troublesEnd: isMisled ? Math.max(troublesEnd, createdAt + oldMs) : troublesEnd,
+    troublesEnd: Math.max(beganAt, ...troubled.map(({ endedAt }) => (endedAt ?? beganAt) + hold)),
+    isMisled: troubled.some(({ wrong }) => wrong?.startsWith('accepted')),
     unknownMs: world.unknown * 1_000,
     acceptedMs: world.accepted * 1_000,
     tripMs,
-  });
-  if (minted !== undefined && alarm.includes(minted.id)) {
-    const deletes = sent.filter(
-      ({ part, method, url }) => part === 'post' && method === 'DELETE' && url.pathname.endsWith(minted.id),
-    );
-    const isConfirmed = canParentAsk || deletes.some(({ status = 0 }) => status >= 200 && status < 300);
-    return !isProvableInPost(ofPost(minted), isConfirmed);
-  }
-  const strays = made.filter((key) => key !== minted && key.revokedAt > beganAt);
-  const named = strays.filter(({ id }) => alarm.includes(id));
-  if (named.length > 0) return named.some((key) => !isStrayProvable(ofPost(key), world.says === 'revoked'));
-  const found = canParentAsk ? strays.filter((key) => isFoundInPost(ofPost(key))) : [];
-  return found.length < mostLost(job);
+    parent: world.hasParent ? ofParent : 'missing',
+    minted,
+    isAccepted: ofPost.some(isAccepted),
+    strays: made.filter((key) => key !== minted && key.revokedAt > beganAt),
+    isSaid: () => world.says === 'revoked',
+    lost: mostLost(job),
+  };
 }
 
 /** The creates that may have made a key which main could not save, for all that main can know. */

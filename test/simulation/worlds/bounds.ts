@@ -7,96 +7,57 @@ export interface Bound {
   readonly lasts: readonly number[];
   readonly lags: readonly (readonly number[])[];
   readonly pageSizes: readonly number[];
-  readonly singles: readonly number[];
-  readonly timeouts?: readonly number[];
-  readonly datesAhead?: readonly number[];
+  readonly timeoutSeconds?: number;
+  readonly dateAheadSeconds?: number;
   /** Each request of each world fails once. */
-  readonly faults: boolean;
+  readonly faults?: boolean;
 }
 
 const constant = (...lags: number[]) => lags.map((lag) => [lag]);
+const three = { operations: 3, begins: [-3_600, -2, 1], lasts: [0, 2], lags: constant(0, 4), pageSizes: [1, 2] };
 
 /** These take seconds, those of `nightly` minutes. */
 export const small = {
-  'three operations': {
-    operations: 3,
-    begins: [-2, 1],
-    lasts: [0, 4],
-    lags: constant(0, 4),
-    pageSizes: [1, 2],
-    singles: [1.5],
-    faults: false,
-  },
+  'three operations': { ...three, begins: [-2, 1], lasts: [0, 4] },
   'two operations and dates that are ahead': {
+    ...three,
     operations: 2,
     begins: [-3_600, -2, 1, 3],
     lasts: [0, 1, 3],
-    lags: constant(0, 4),
-    pageSizes: [1, 2],
-    singles: [1.5],
-    datesAhead: [120],
-    faults: false,
+    dateAheadSeconds: 120,
   },
   'two operations at the deadline': {
+    ...three,
     operations: 2,
     begins: [-2, 22, 24, 26, 29],
     lasts: [0, 2, 25],
-    lags: constant(0, 4),
     pageSizes: [1],
-    singles: [1.5],
-    timeouts: [30],
-    faults: false,
+    timeoutSeconds: 30,
   },
-  'two operations and a failed request': {
-    operations: 2,
-    begins: [-3_600, -2, 1],
-    lasts: [0, 2],
-    lags: constant(0, 4),
-    pageSizes: [1],
-    singles: [1.5],
-    faults: true,
-  },
+  'two operations and a failed request': { ...three, operations: 2, pageSizes: [1], faults: true },
 } satisfies Record<string, Bound>;
 
 export const nightly = {
   ...small,
   'many of three operations': {
-    operations: 3,
+    ...three,
     begins: [-3_600, -2, 1, 3],
     lasts: [0, 1, 3],
     lags: constant(0, 1, 2, 3, 4),
-    pageSizes: [1, 2],
-    singles: [1.5],
-    faults: false,
   },
   'three operations and copies of the list that differ': {
-    operations: 3,
-    begins: [-3_600, -2, 1],
-    lasts: [0, 2],
+    ...three,
     lags: [[0], [4], [4, 0, 4, 0, 4, 0, 4], [0, 4, 0, 4, 0, 4, 0]],
-    pageSizes: [1, 2],
-    singles: [1.5],
-    faults: false,
   },
-  'three operations and a failed request': {
-    operations: 3,
-    begins: [-3_600, -2, 1],
-    lasts: [0, 2],
-    lags: constant(0, 4),
-    pageSizes: [1, 2],
-    singles: [1.5],
-    faults: true,
-  },
+  'three operations and a failed request': { ...three, faults: true },
 } satisfies Record<string, Bound>;
 
 /** All worlds of a bound but those of its faults. Only the last operation fails: after a failure nothing more happens. */
 export function* worldsOf(bound: Bound): Generator<World> {
+  const { pageSizes, timeoutSeconds, dateAheadSeconds } = bound;
+  const times = { ...(timeoutSeconds && { timeoutSeconds }), ...(dateAheadSeconds && { dateAheadSeconds }) };
   for (const operations of choicesOf(bound, bound.operations))
-    for (const pageSize of bound.pageSizes)
-      for (const singleSeconds of bound.singles)
-        for (const timeoutSeconds of bound.timeouts ?? [60])
-          for (const dateAheadSeconds of bound.datesAhead ?? [0])
-            yield { operations, pageSize, singleSeconds, timeoutSeconds, dateAheadSeconds };
+    for (const pageSize of pageSizes) yield { operations, pageSize, ...times };
 }
 
 function* choicesOf(bound: Bound, count: number): Generator<readonly WorldOperation[]> {

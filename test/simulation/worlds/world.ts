@@ -1,3 +1,5 @@
+import type { Life as Owed } from '../owed.js';
+
 /** One operation. Times are seconds; the step starts at 0. */
 export interface WorldOperation {
   /** A follow-up begins when the operation with that index ends. */
@@ -12,8 +14,6 @@ export interface WorldOperation {
 export interface World {
   readonly operations: readonly WorldOperation[];
   readonly pageSize: number;
-  /** A request for one operation takes so long, and shows the state at its end. */
-  readonly singleSeconds: number;
   /** Default: 60. */
   readonly timeoutSeconds?: number;
   /** The `Date` of a response is ahead of the times in the records. */
@@ -22,25 +22,24 @@ export interface World {
   readonly fails?: { readonly what: 'request' | 'second page'; readonly nth: number };
 }
 
-export interface Life {
-  readonly begins: number;
-  readonly ends: number;
+export interface Life extends Omit<Owed, 'listedFrom'> {
   readonly isGood: boolean;
-  /** Index of the operation that it follows. */
-  readonly follows: number | undefined;
   readonly lags: readonly number[];
 }
+
+const idOf = (index: number) => `00000000-0000-4000-8000-00000000000${index}`;
 
 /** When each operation begins and ends, in milliseconds. */
 export function livesOf({ operations }: World): Life[] {
   const lives: Life[] = [];
   for (const { begins, lasts, ends, lags } of operations) {
-    const follows = typeof begins === 'number' ? undefined : begins.after;
+    const follows = typeof begins === 'number' ? undefined : idOf(begins.after);
     const from = typeof begins === 'number' ? begins * 1_000 : (lives[begins.after]?.ends ?? 0);
     // No two operations begin in the same millisecond, so the order of the list is that of their times.
     const began = from - operations.length + lives.length;
     const isGood = ends === 'finished';
-    lives.push({ begins: began, ends: from + lasts * 1_000, isGood, follows, lags: lags.map((lag) => lag * 1_000) });
+    const times = { begins: began, ends: from + lasts * 1_000, lags: lags.map((lag) => lag * 1_000) };
+    lives.push({ id: idOf(lives.length), ...times, isGood, follows });
   }
   return lives;
 }

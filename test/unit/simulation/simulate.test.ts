@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Job } from '../../runner/job.js';
-import { violationsOf } from '../../simulation/invariants/index.js';
+import { violationsOf } from '../../simulation/judges/index.js';
 import { simulate } from '../../simulation/simulate.js';
 import { traceOf } from '../../simulation/trace.js';
 

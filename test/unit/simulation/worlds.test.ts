@@ -31,7 +31,6 @@ const scenes: Readonly<Record<string, World>> = {
       { begins: { after: 0 }, lasts: 1, ends: 'failed', lags: [4] },
     ],
     pageSize: 1,
-    singleSeconds: 1.5,
   },
   'two operations appear, and the read of the second page fails': {
     operations: [
@@ -39,7 +38,6 @@ const scenes: Readonly<Record<string, World>> = {
       { begins: 2, lasts: 1, ends: 'finished', lags: [0] },
     ],
     pageSize: 1,
-    singleSeconds: 1.5,
     fails: { what: 'second page', nth: 1 },
   },
   'an empty list then shows an ended operation, whose follow-up is not listed yet': {
@@ -48,7 +46,6 @@ const scenes: Readonly<Record<string, World>> = {
       { begins: { after: 0 }, lasts: 1, ends: 'failed', lags: [4] },
     ],
     pageSize: 2,
-    singleSeconds: 1.5,
   },
   'the first read shows its first page, and fails at its second': {
     operations: [
@@ -56,7 +53,6 @@ const scenes: Readonly<Record<string, World>> = {
       { begins: -1, lasts: 0, ends: 'finished', lags: [0] },
     ],
     pageSize: 1,
-    singleSeconds: 1.5,
     fails: { what: 'second page', nth: 1 },
   },
 };

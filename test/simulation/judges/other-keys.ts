@@ -1,7 +1,5 @@
-import { parseKeyName } from '../../../src/keys/key-name.js';
-import { excuses } from '../excuses.js';
 import type { Run, StepRecord } from '../record.js';
-import { creationOf, day, isAliveAt, isGitHubClear, isOver, isSweepable } from '../truth.js';
+import { creationOf, isAliveAt, isOver, isSweepable } from '../truth.js';
 
 /** No step touches a key that it did not create and was not asked to revoke, nor one that is kept. */
 export function* otherKeysStay(step: StepRecord, run: Run): Generator<string> {
@@ -12,9 +10,9 @@ export function* otherKeysStay(step: StepRecord, run: Run): Generator<string> {
     const why = whyForeign(run, step, id);
     if (why !== undefined) yield `key ${id} was touched, ${why}`;
   }
-  if (expects.mode !== 'create-key') return;
-  const kept = expects.revokes || main.exit !== 0 ? undefined : main.output('key-id');
-  if (kept !== undefined && post?.deletesOf(kept).length) yield `post touched key ${kept}, which is kept`;
+  if (expects.mode !== 'create-key' || expects.revokes || main.exit !== 0) return;
+  const kept = main.output('key-id') ?? '';
+  if (post?.deletesOf(kept).length) yield `post touched key ${kept}, which is kept`;
 }
 
 function whyForeign(run: Run, step: StepRecord, id: string): string | undefined {
@@ -31,14 +29,13 @@ function whyForeign(run: Run, step: StepRecord, id: string): string | undefined 
       const named = keys.filter(({ name }) => name === expects.name);
       if (!named.some((key) => key.id === id)) return 'which has another name';
       const listed = named.filter((key) => creationOf(key) <= step.main.startedAt - run.stage.lags.keys);
-      return listed.filter((key) => isAliveAt(key, step.main.endedAt)).length > 1
-        ? 'but others have its name'
-        : undefined;
+      const isClear = listed.filter((key) => isAliveAt(key, step.main.endedAt)).length <= 1;
+      return isClear ? undefined : 'but others have its name';
     }
     case 'sweep-keys':
       return mayBeSwept(run, step, id) ? undefined : 'which a sweep must leave';
     default:
-      return `by ${expects.mode}`;
+      return 'by a wait';
   }
 }
 
@@ -46,8 +43,7 @@ function mayBeSwept(run: Run, { main, plan: { expects } }: StepRecord, id: strin
   const key = run.stage.keys().find((one) => one.id === id);
   if (expects.mode !== 'sweep-keys' || expects.dryRun || key === undefined || !isSweepable(key)) return false;
   const isOlder = (ms: number) => main.endedAt - creationOf(key) > ms;
-  if (excuses.isRunDenied(run, parseKeyName(key.name)?.run.id) && isOlder(day)) return true;
   // If GitHub does not show the attempt, or not in time, the age of the key counts, and the sweep says so.
-  const isUnseen = isOver(run, key) === 'unknown' || !isGitHubClear(run) || main.texts('warning', 'error').length > 0;
+  const isUnseen = isOver(run, key) === 'unknown' || main.texts('warning', 'error').length > 0;
   return isOver(run, key) === 'yes' || (isUnseen && isOlder(expects.olderThanMs));
 }
