@@ -1,7 +1,7 @@
 import { errorMessage } from '../text/sentences.js';
 import { textHtml } from './markdown.js';
 import { writeResultFile } from './result-file.js';
-import type { Output, PublishContext, StepReport } from './step-report.js';
+import type { Output, Pieces, PublishContext, StepReport } from './step-report.js';
 import { escapeCommandsInJson } from './toolkit.js';
 
 /** Writes the result file and all outputs except `status`. Redacts each output unless it is marked secret. Returns warnings. */
@@ -12,8 +12,11 @@ export function publishOutputs(report: StepReport, elapsedMs: number, context: P
     { name: 'duration-ms', value: String(Math.round(elapsedMs)) },
   ];
   const warnings: string[] = [];
-  if (report.result !== undefined)
-    all.push({ name: 'result-file', value: writeResultFile(report.result, report.succeeded, warnings, context) });
+  const addFile = (name: string, pieces: Pieces, clean: (piece: string) => string) =>
+    all.push({ name, value: writeResultFile({ name, pieces, clean }, report.succeeded, warnings, context) });
+  if (report.result !== undefined) addFile('result-file', report.result, (piece) => secrets.redact(piece));
+  // Later steps need its secrets.
+  if (report.response !== undefined) addFile('response-file', [report.response], (piece) => piece);
   for (const output of report.outputs ?? []) {
     const { value, isSecret } = output;
     // Redaction comes before escaping, because an escape could split a secret.

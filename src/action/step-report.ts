@@ -16,6 +16,8 @@ export interface StepReport {
   readonly outputs?: readonly Output[];
   /** The whole result as JSON. It comes in pieces, because one string can take too much memory. */
   readonly result?: Pieces;
+  /** The response to the user's own request, as it came. */
+  readonly response?: string;
   /** Markdown below the headline. */
   readonly details?: string;
 }

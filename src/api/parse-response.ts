@@ -44,8 +44,7 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
     throw toError(`status ${status}${page === undefined ? serviceMessage(request, response) : ` with ${page}`}`);
   let body: Json;
   try {
-    // The documentation does not describe the response to a DELETE, so an empty body is accepted.
-    body = request.method === 'DELETE' && isEmpty ? null : parseJson(response.body);
+    body = request.mayBeEmpty && isEmpty ? null : parseJson(response.body);
   } catch (error) {
     // JSON.parse's error is dropped, because it quotes the body, which may contain a key.
     const isNested = error instanceof NestingTooDeep;
@@ -56,14 +55,14 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
     return decode(body, response);
   } catch (error) {
     if (!(error instanceof UnexpectedShapeError)) throw error;
-    const said = request.method === 'GET' && hasError(body) ? serviceMessage(request, response) : '';
+    const said = !request.makesKey && hasError(body) ? serviceMessage(request, response) : '';
     throw toError(`status ${status} with an unusable response: ${error.message}${said}`, request.method !== 'DELETE');
   }
 }
 
 /** The response to a create can contain the new key. So only a 4xx is quoted, and words that may be a key are hidden. */
-function quotable(text: string, { method }: HttpRequest, { status }: HttpResponse): string {
-  if (method !== 'POST') return text;
+function quotable(text: string, { makesKey }: HttpRequest, { status }: HttpResponse): string {
+  if (!makesKey) return text;
   if (status < 400 || status >= 500) return '';
   const mayBeKey = (word: string) => word.length >= 16 || (/[a-z]/i.test(word) && /\d/.test(word));
   return text.replace(/[\x21-\x7e]{8,}/g, (word) =>

@@ -61,7 +61,7 @@ export function withRetries({ deadline, random, log }: Circumstances): Send {
       const backoff = random() * Math.min(maxPause, firstPause * 2 ** (count - 1));
       const pause = Math.max(retryAfterMs, backoff);
       const age = clock.now() - beganAt;
-      if (isThrottled) return pause;
+      if (isThrottled || error.isUntilDeadline) return pause;
       if (isUnauthorized) return age < unauthorizedSpan ? Math.min(pause, unauthorizedSpan - age) : undefined;
       return failures < maxAttempts && age + pause <= maxSpan ? pause : undefined;
     }

@@ -8,6 +8,9 @@ import { define } from './mode.js';
 import { revokeKeyReport } from './revoke-key/report.js';
 import { revokeGivenKeys } from './revoke-key/revoke-key.js';
 import { readRevokeKeySettings } from './revoke-key/settings.js';
+import { sendRequestReport } from './send-request/report.js';
+import { sendRequest } from './send-request/send-request.js';
+import { readSendRequestSettings } from './send-request/settings.js';
 import { sweepKeysReport } from './sweep-keys/report.js';
 import { readSweepKeysSettings } from './sweep-keys/settings.js';
 import { sweepKeys } from './sweep-keys/sweep-keys.js';
@@ -17,7 +20,14 @@ import { waitOperation } from './wait-operation/wait-operation.js';
 
 /** All modes. Error messages list them in this order. */
 export const modes = {
-  'wait-operation': define({ read: readWaitSettings, run: waitOperation, report: waitReport, polls: true }),
+  'wait-operation': define({
+    read: readWaitSettings,
+    run: waitOperation,
+    report: waitReport,
+    polls: true,
+    waits: true,
+  }),
+  'send-request': define({ read: readSendRequestSettings, run: sendRequest, report: sendRequestReport, waits: true }),
   'list-operations': define({ read: readListOperationsSettings, run: listOperations, report: listOperationsReport }),
   'list-projects': define({ read: readListProjectsSettings, run: listProjects, report: listProjectsReport }),
   'create-key': define({ read: readCreateKeySettings, run: createKey, report: createKeyReport, stateAfterOutputs }),

@@ -20,6 +20,8 @@ export interface Collaborators {
 export interface Services {
   /** Masks the new key of a state, then saves the state for post. The mode calls this before any other use of the key. */
   readonly savePostState: (state: KeyState) => void;
+  /** Masks a secret that the step learns. */
+  readonly mask: (secret: string) => void;
   /** Masks the token, and returns a function that reads the workflow runs of the repository. */
   readonly workflowRuns: (token: string, repository: string) => Promise<FindRun>;
 }
@@ -39,8 +41,10 @@ interface Mode<Settings, Result> {
   readonly report: Report<Result, Settings>;
   /** Returns the post state to save after the outputs are written. Undefined keeps the saved state. */
   readonly stateAfterOutputs?: (result: Result, settings: Settings) => KeyState | undefined;
-  /** True for a mode that accepts `timeout: 0`, and whose result is valid even if the deadline has passed. */
+  /** True for a mode that accepts `timeout: 0`. */
   readonly polls?: boolean;
+  /** True if the result is valid even if the deadline has passed. */
+  readonly waits?: boolean;
 }
 
 /** Gives all modes the same type, and lets the compiler check that the functions of a mode fit together. */
@@ -54,7 +58,7 @@ export function define<Settings, Result>(mode: Mode<Settings, Result>) {
         const { api, deadline } = collaborators;
         const report = mode.report(result, settings, { timeout, nowMs: api.serviceEpochMs(deadline.clock) });
         // A wait checks for a cancel itself, so that its report shows the operations that it has seen.
-        if (report.succeeded && !mode.polls) await deadline.check();
+        if (report.succeeded && !mode.waits) await deadline.check();
         return { report, stateAfterOutputs: mode.stateAfterOutputs?.(result, settings) };
       };
     },

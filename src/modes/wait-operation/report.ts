@@ -13,7 +13,12 @@ import { waitMessages, waitWarnings } from './messages.js';
 import type { WaitSettings } from './settings.js';
 import { isFailed, isPending, type TrackedOperation } from './tracked-operations.js';
 
-export function waitReport(result: WaitResult, settings: WaitSettings, facts: ReportFacts): StepReport {
+export function waitReport(
+  result: WaitResult,
+  settings: WaitSettings,
+  facts: ReportFacts,
+  mode = 'wait-operation',
+): StepReport {
   const { verdict, operations, elapsed } = result;
   const { projectIds } = settings;
   const table = operationTable(operationRows(result, settings, facts), (row) => row);
@@ -37,7 +42,7 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
     ],
     result: [
       printJson({
-        mode: 'wait-operation',
+        mode,
         status: verdict,
         count: ids.length,
         project_ids: projectIds,
