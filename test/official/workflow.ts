@@ -5,7 +5,6 @@ type Scalar = string | number | boolean | null;
 type Values = Readonly<Record<string, Scalar>>;
 
 interface Workflow {
-  readonly on?: unknown;
   readonly jobs: Readonly<Record<string, Job>>;
 }
 
@@ -64,11 +63,9 @@ export function jobOf(workflow: string, jobId: string): Pick<JobPlan, 'env' | 'o
   return { env: textsOf(job.env), outputs: textsOf(job.outputs), steps: stepsOf(job.steps) };
 }
 
-/** The jobs that a worker can run alone: no service has to start them one by one, and no workflow calls them. */
+/** The jobs that a worker can run alone: no service has to start them one by one. */
 export function jobsAlone(workflow: string): string[] {
-  const { on, jobs } = read(workflow);
-  if (JSON.stringify(on)?.includes('workflow_call')) return [];
-  return Object.entries(jobs)
+  return Object.entries(read(workflow).jobs)
     .filter(([, job]) => !keywordsOfService.some((keyword) => keyword in job))
     .map(([jobId]) => jobId);
 }
