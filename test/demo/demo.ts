@@ -11,9 +11,8 @@ rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 
 const job = new Job();
-/** The demo changes it: the operations of the second change fail. */
-const newOperations = { lengthMs: 1_500, outcome: 'finished' };
-const service = await startControlPlane({ projects: 3, newOperations });
+const lengthMs = 1_500;
+const service = await startControlPlane({ projects: 3, newOperations: { lengthMs } });
 const [projectId = ''] = service.projectIds;
 
 /** Prints what is to be seen before the step runs, and the step when it has ended. */
@@ -46,13 +45,9 @@ try {
 
   const change = { mode: 'send-request', request: `POST /projects/${projectId}/branches`, body: '{}' };
   await showStep('A change', 'It starts two operations. Both finish.', change, key);
-  newOperations.outcome = 'failed';
-  await showStep(
-    'A change that fails',
-    'Its operations fail, so the step fails, and nothing is deployed.',
-    change,
-    key,
-  );
+  service.plane.planNext({ action: 'start_compute', lengthMs, outcome: 'failed' });
+  const failing = 'One of its operations fails, so the step fails, and nothing is deployed.';
+  await showStep('A change that fails', failing, change, key);
   await showStep('Projects for a matrix', 'Two jobs.', { mode: 'list-projects', 'max-batches': '2' }, key);
 
   const end = 'The post step of create-key revokes the key, and proves its end: a key of 10 s or more gets status 401.';
