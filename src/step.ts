@@ -29,6 +29,7 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
       toolkit.mask(splitPostState(text).seal);
       toolkit.state(postStateName, text);
     },
+    mask: (secret) => secrets.add(secret),
     workflowRuns: async (token, repository) => {
       secrets.add(token);
       return (await loadRuns())(token, repository, clock.epochMs);

@@ -1,7 +1,7 @@
 import { isObject, type Json } from '../text/json.js';
 import { errorMessage } from '../text/sentences.js';
 import { paragraph } from './markdown.js';
-import { printArray, writeResultFile } from './result-file.js';
+import { printArray, printObject, writeResultFile } from './result-file.js';
 import type { Outputs, PublishContext, StepReport } from './step-report.js';
 import { escapeCommands, escapeCommandsInJson } from './toolkit.js';
 
@@ -13,13 +13,19 @@ const maxRecordsLength = 30_000;
 /** Writes the result file and all outputs except `status`. Returns warnings. */
 export function publishOutputs(report: StepReport, context: PublishContext): readonly string[] {
   const { toolkit, secrets, mode } = context;
-  const { status, succeeded, error, headline, outputs = {}, secretOutputs = {}, resultFields } = report;
+  const { status, succeeded, error, headline, outputs = {}, secretOutputs = {}, resultFields, response } = report;
   const warnings: string[] = [];
   for (const [name, value] of Object.entries(secretOutputs)) toolkit.output(name, value);
   if (resultFields !== undefined) {
     const fields = Object.entries(outputs).map(([name, value]) => [name.replaceAll('-', '_'), value]);
     const result = { mode, status, ...Object.fromEntries(fields), ...resultFields };
-    toolkit.output('result-file', writeResultFile(result, succeeded, warnings, context));
+    const file = { name: 'result-file', pieces: printObject(result), clean: (text: string) => secrets.redact(text) };
+    toolkit.output(file.name, writeResultFile(file, succeeded, warnings, context));
+  }
+  if (response !== undefined) {
+    // Later steps need its secrets.
+    const file = { name: 'response-file', pieces: [response], clean: (text: string) => text };
+    toolkit.output(file.name, writeResultFile(file, succeeded, warnings, context));
   }
   const message = escapeCommands((error ?? headline).replace(/\s+/g, ' '));
   // Redaction comes before escaping, because an escape could split a secret.

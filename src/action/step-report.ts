@@ -18,6 +18,8 @@ export interface StepReport {
   readonly secretOutputs?: Readonly<Record<string, string>>;
   /** What the result file has besides the outputs. Undefined if there is no result file. */
   readonly resultFields?: Readonly<Record<string, unknown>>;
+  /** The response to the user's own request, as it came. */
+  readonly response?: string;
   /** Markdown below the headline. */
   readonly details?: string;
 }

@@ -5,13 +5,24 @@ import { sanitizeId } from '../text/sanitize-line.js';
 import type { Clock } from '../time/clock.js';
 import { type KeyList, parseKeyList, parseMintedKey, parseRevoked } from './keys.js';
 import { type Page, pageDecoder, pageSize, pages } from './paging.js';
-import { type Decode, parseResponse, unexpectedShape } from './parse-response.js';
+import { type Decode, hasError, parseResponse, UnexpectedShapeError, unexpectedShape } from './parse-response.js';
 import { type ApiRecord, type Operation, parseOperation, parseProject } from './records.js';
-import { type Call, type Connection, createRequest, sendRequest } from './request.js';
+import { type Call, type Change, type Connection, createRequest, sendRequest } from './request.js';
 
 /** Maximum sizes of a response body. The contract promises them. Usually one page has all projects, so it can be larger. */
 export const maxBytes = 8 * 2 ** 20;
 const maxProjectsBytes = 64 * 2 ** 20;
+
+interface ChangeHooks<T> {
+  readonly onBody: (body: string) => void;
+  readonly decode: (body: Json) => T;
+}
+
+export interface Changed<T> {
+  readonly status: number;
+  readonly text: string;
+  readonly decoded: T;
+}
 
 export class ControlApi {
   /** The latest `Date` header, in milliseconds since 1970, and the time on the step's clock when it arrived. */
@@ -71,9 +82,19 @@ export class ControlApi {
 
   /** Returns true if the response says that the key is revoked. */
   revokeKey(id: string, attempt: Attempt): Promise<boolean> {
-    return this.#attempt({ method: 'DELETE', path: `api_keys/${id}`, maxBytes }, attempt, (body) =>
+    return this.#attempt({ method: 'DELETE', path: `api_keys/${id}`, maxBytes, mayBeEmpty: true }, attempt, (body) =>
       parseRevoked(body, id),
     );
+  }
+
+  /** Sends a request of the user's own. The response may be empty. */
+  change<T>(change: Change, attempt: Attempt, { onBody, decode }: ChangeHooks<T>): Promise<Changed<T>> {
+    const call = { ...change, maxBytes, onBody, mayBeEmpty: true };
+    return this.#attempt(call, attempt, (body, { status, body: text }) => {
+      if (body !== null && !isObject(body)) throw new UnexpectedShapeError('the body is not an object');
+      if (hasError(body)) throw new UnexpectedShapeError('the body has an error');
+      return { status, text, decoded: decode(body) };
+    });
   }
 
   /** An attempt includes decoding, so an unusable response is repeated like a failed request. */
@@ -96,6 +117,7 @@ export class ControlApi {
       attempt.onSend?.();
       const request = createRequest(call, this.connection);
       const response = await sendRequest(request, attempt, this.connection);
+      call.onBody?.(response.body);
       const nowMs = deadline.clock.epochMs();
       const epochMs = parseDateHeader(response.headers);
       if (epochMs !== undefined) this.#dated = { epochMs, at: deadline.clock.now() };

@@ -39,8 +39,7 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
   const isEmpty = text.trim() === '';
   let body: Json;
   try {
-    // The documentation does not describe the response to a DELETE, so an empty body is accepted.
-    body = method === 'DELETE' && isEmpty ? null : parseJson(text);
+    body = request.mayBeEmpty && isEmpty ? null : parseJson(text);
   } catch {
     // JSON.parse's error is dropped, because it quotes the body, which may contain a key.
     throw failure(`status ${status} with ${page ?? (isEmpty ? 'an empty body' : 'a body that is not JSON')}`, true);

@@ -24,21 +24,32 @@ export interface Connection {
   readonly rate: Rate;
 }
 
-export interface Call extends Pick<HttpRequest, 'method' | 'body' | 'maxBytes' | 'makesKey'> {
-  /** Path and query, relative to the base URL. */
+/** A request of the user's own: its path and query are relative to the base URL. */
+export interface Change {
+  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
+  readonly body?: string | undefined;
 }
 
-export function createRequest({ path, ...call }: Call, { baseUrl, apiKey }: Connection): HttpRequest {
+export interface Call extends Pick<HttpRequest, 'method' | 'maxBytes' | 'makesKey' | 'mayBeEmpty'> {
+  /** Path and query, relative to the base URL. */
+  readonly path: string;
+  readonly body?: string | undefined;
+  /** Gets the body of any response before anything can print it. */
+  readonly onBody?: (body: string) => void;
+}
+
+export function createRequest({ path, body, onBody: _, ...call }: Call, { baseUrl, apiKey }: Connection): HttpRequest {
   return {
     ...call,
+    ...(body === undefined ? {} : { body }),
     url: new URL(`${baseUrl.href.replace(/(?<!\/)\/+$/, '')}/${path}`),
     headers: {
       authorization: `Bearer ${apiKey}`,
       accept: 'application/json',
       // A cache on the way could answer with a state that is over.
       ...(call.method === 'GET' ? { 'cache-control': 'no-cache' } : {}),
-      ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
   };
 }

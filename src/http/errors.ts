@@ -6,6 +6,8 @@ export class RequestError extends Error {
   /** HTTP status. Undefined if no complete response arrived. */
   readonly status: number | undefined;
   readonly transient: boolean = false;
+  /** True if a retry may help at any time before the deadline. */
+  readonly isUntilDeadline: boolean = false;
   readonly retryAfterMs: number | undefined;
   /** True if the service may have carried out the request despite the error. */
   readonly mayHaveTakenEffect: boolean = false;
@@ -21,7 +23,7 @@ export class RequestError extends Error {
 
   /** True if the service asks the client to retry later. Such a request is repeated until the deadline. */
   get isThrottled(): boolean {
-    return this.status === 423 || this.status === 425 || this.status === 429;
+    return this.status === 423 || this.status === 429 || this.isServiceStatus(425);
   }
 
   /** True if the service itself sent the status. */
@@ -41,7 +43,9 @@ export class RequestError extends Error {
 }
 
 export type RequestErrorOptions = Pick<RequestError, 'transient'> &
-  Partial<Pick<RequestError, 'status' | 'retryAfterMs' | 'mayHaveTakenEffect' | 'isPage' | 'isSilence'>>;
+  Partial<
+    Pick<RequestError, 'status' | 'retryAfterMs' | 'isUntilDeadline' | 'mayHaveTakenEffect' | 'isPage' | 'isSilence'>
+  >;
 
 /** No complete response arrived. Unless `details` say otherwise, a retry may help, and the request may have taken effect. */
 export class TransportError extends RequestError {

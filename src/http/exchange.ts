@@ -7,12 +7,14 @@ export const userAgent = 'ctl-action/1.0.0';
 export type Exchange = (request: HttpRequest, onCancel: OnCancel) => Promise<HttpResponse>;
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   /** True if the response can hold a new key. */
   readonly makesKey?: boolean;
+  /** True if an empty response is usable. */
+  readonly mayBeEmpty?: boolean;
   /** Maximum size of the response body. A larger body is never parsed, because no deadline can interrupt a parser. */
   readonly maxBytes: number;
 }

@@ -60,7 +60,7 @@ export function withRetries({ deadline, random, log }: Circumstances): Send {
       const backoff = random() * Math.min(maxPause, firstPause * 2 ** (count - 1));
       const usual = Math.max(retryAfterMs, backoff);
       const age = clock.now() - beganAt;
-      if (isThrottled) return usual;
+      if (isThrottled || error.isUntilDeadline) return usual;
       if (isUnauthorized) return age < unauthorizedSpan ? Math.min(usual, unauthorizedSpan - age) : undefined;
       return failures < maxAttempts && age + usual <= maxSpan ? usual : undefined;
     }

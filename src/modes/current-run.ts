@@ -13,3 +13,9 @@ export function readRun(reader: InputReader): WorkflowRun | null {
   const fingerprint = repositoryFingerprint(server || 'https://github.com', repositoryId || repository);
   return { id, attempt: Number(attempt), fingerprint };
 }
+
+/** For modes whose responses can hold a new secret. */
+export function rejectNodeDebug(reader: InputReader): void {
+  const problem = 'makes Node print responses, and so new secrets; expected it to be empty. Remove it from env';
+  reader.variable('NODE_DEBUG', patternParser(/^$/, problem));
+}

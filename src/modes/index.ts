@@ -8,6 +8,9 @@ import { define } from './mode.js';
 import { revokeKeyReport } from './revoke-key/report.js';
 import { revokeGivenKeys } from './revoke-key/revoke-key.js';
 import { readRevokeKeySettings } from './revoke-key/settings.js';
+import { sendRequestReport } from './send-request/report.js';
+import { sendRequest } from './send-request/send-request.js';
+import { readSendRequestSettings } from './send-request/settings.js';
 import { sweepKeysReport } from './sweep-keys/report.js';
 import { readSweepKeysSettings } from './sweep-keys/settings.js';
 import { sweepKeys } from './sweep-keys/sweep-keys.js';
@@ -22,6 +25,12 @@ export const modes = {
     run: waitOperation,
     report: waitReport,
     acceptsZeroTimeout: true,
+    concludesItself: true,
+  }),
+  'send-request': define({
+    read: readSendRequestSettings,
+    run: sendRequest,
+    report: sendRequestReport,
     concludesItself: true,
   }),
   'list-operations': define({ read: readListOperationsSettings, run: listOperations, report: listOperationsReport }),

@@ -353,23 +353,29 @@ describe.concurrent('the control-plane command rejects', () => {
 });
 
 describe.concurrent('the demo', () => {
-  it('runs ten steps, and marks the four that fail on purpose', async () => {
+  it('shows a change, a change that fails, and a key that is dead when the job has ended', async () => {
     const demo = start('npm run -s --ignore-scripts demo');
     expect(await demo.ended).toBe(0);
     const { stdout } = demo;
     const parts = stdout.split(/^━━ /m).slice(1);
-    const failed = parts.filter((part) => part.includes('✗ failure'));
-    expect(failed).toHaveLength(4);
-    expect(parts.filter((part) => part.includes('(fails on purpose)'))).toEqual(failed);
-    expect(parts.filter((part) => part.includes('✓ success'))).toHaveLength(6);
+    const ended = parts.map((part) => [part.split(' ━')[0], /[✓✗] \w+/.exec(part)?.[0]]);
+    expect(Object.fromEntries(ended)).toEqual({
+      'A key for this job': '✓ success',
+      'A step prints the key by mistake': undefined,
+      'A change': '✓ success',
+      'A change that fails': '✗ failure',
+      'Projects for a matrix': '✓ success',
+      'The job ends': '✓ success',
+      'A thief tries the key': '✗ failure',
+    });
+    expect(parts[0]).toMatch(/^ {2}key +\*{3}$/m);
+    expect(parts.at(-1)).toContain('status 401');
     expect([stdout.includes(process.cwd()), stdout.includes(tmpdir())]).toEqual([false, false]);
     const named = [...stdout.matchAll(/(?:build|docs)\/[\w./-]+\w|README\.md/g)].map(([path]) => path);
-    expect(named).toHaveLength(13);
+    expect(named).toHaveLength(9);
     expect(named.filter((path) => !existsSync(path))).toEqual([]);
-    const [key] = parts.filter((part) => part.startsWith('A key for this job'));
-    expect(key).toMatch(/\n\nOutputs\n {2}key {7}\*{3}\n {2}message {3}.*\n(.+\n)+ {2}status {4}ok\n/);
-    const summary = readFileSync('build/demo/a-gate-that-stays-shut.html', 'utf8');
-    expect(summary).toMatch(/<h3>❌ wait-operation: .*<\/h3>\n\n<p>.*<\/p>\n<table>\n/s);
+    const summary = readFileSync('build/demo/a-change-that-fails.html', 'utf8');
+    expect(summary).toMatch(/<h3>❌ send-request: .*<\/h3>\n\n<p>.*<\/p>\n<table>\n/s);
     expect(summary).not.toMatch(/<script|https?:/);
   });
 

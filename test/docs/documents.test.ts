@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { modes } from '../kit/inputs.js';
+import { modes } from '../../src/modes/index.js';
 
 const textOf = (path: string) => readFileSync(path, 'utf8');
 
@@ -23,8 +23,8 @@ const anchorsOf = (path: string) =>
   ].map(([, heading = '']) => heading.replaceAll(/[^\w -]/g, '').replaceAll(' ', '-'));
 
 test('the bundles contain each message that docs/troubleshooting.md explains', () => {
-  const headings = textOf('docs/troubleshooting.md').matchAll(/^### `(.+)`$/gm);
-  const quoted = [...headings].flatMap(([, heading = '']) => heading.split('`, `'));
+  const bullets = textOf('docs/troubleshooting.md').matchAll(/^- \*\*`(.+?)`\*\*/gm);
+  const quoted = [...bullets].flatMap(([, words = '']) => words.split('`, `'));
   const files = readdirSync('dist', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'));
   const bundles = files.map((file) => textOf(join('dist', file)));
   expect(quoted.length).toBeGreaterThan(20);
@@ -34,7 +34,7 @@ test('the bundles contain each message that docs/troubleshooting.md explains', (
 });
 
 test('each relative link of a document leads to an existing file and heading', () => {
-  expect(links.length).toBeGreaterThan(50);
+  expect(links.length).toBeGreaterThan(30);
   expect(links.filter(({ to }) => !existsSync(to))).toEqual([]);
   expect(links.filter(({ to, anchor }) => anchor !== undefined && !anchorsOf(to).includes(anchor))).toEqual([]);
 });
@@ -48,7 +48,7 @@ const examples = readdirSync('examples').map((file) => textOf(join('examples', f
 
 test('the examples show every mode', () => {
   const shown = examples.flatMap((text) => [...text.matchAll(/^ +mode: ([a-z-]+)$/gm)].map(([, mode]) => mode));
-  expect([...new Set(shown)].sort()).toEqual([...modes].sort());
+  expect([...new Set(shown)].sort()).toEqual(Object.keys(modes).sort());
 });
 
 // The examples are run in real runners (npm run test:official, npm run e2e); so what the README shows has been run there, too.

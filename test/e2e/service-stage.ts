@@ -6,40 +6,29 @@ export type ServiceStage = Awaited<ReturnType<typeof setServiceStage>>;
 
 const scripts = '/scripts/';
 
+/** The variable CTL_BRANCH_ID of the examples. */
+export const mainBranch = 'br-main-1';
+
 /** A control plane. Its scripts run in workflows, and each tells the control plane when it runs. */
 export async function setServiceStage(context: TestContext, options: ServedControlPlaneOptions = {}) {
   const service = await startControlPlane(options);
   context.onTestFinished(() => service.close());
   const [projectId = ''] = service.projectIds;
-  type Operations = readonly { readonly id: string }[];
-  const recordsOf = (operations: Operations) => operations.map(({ id }) => ({ id, project_id: projectId }));
   return {
     service,
     projectId,
-    /** A script that tells the control plane that it runs, with what argument, and with the key of `CONTROL_API_KEY`. */
+    /** A script that tells the control plane that it runs, with what argument, and with the key of `CTL_API_KEY`. */
     script: (name: string) => `#!/bin/sh
-echo "It runs with <\${CONTROL_API_KEY:-none}>."
-exec curl --no-progress-meter --header "Authorization: Bearer \${CONTROL_API_KEY:-none}" --output /dev/null \\
+echo "It runs with <\${CTL_API_KEY:-none}>."
+exec curl --no-progress-meter --header "Authorization: Bearer \${CTL_API_KEY:-none}" --output /dev/null \\
   "${service.baseUrl}${scripts}${name}/$1"
 `,
-    /** From now on the API answers to a new branch with these operations, and with something secret. */
-    answerBranch: (operations: Operations) => {
-      const body = JSON.stringify({ connection: 'db://secret', operations: recordsOf(operations) });
-      service.faults.add({ path: '/branches', fault: { kind: 'status', status: 201, body } });
-    },
-    answering: (operations: Operations) =>
-      `#!/bin/sh\necho '${JSON.stringify({ operations: recordsOf(operations) })}'\n`,
     /** An operation that ends when that request has come. */
     startUntil: (awaited: AwaitedRequest, plan?: OperationPlan & { readonly projectId?: string }) => {
       const operation = service.plane.startOperation({ ...plan, lengthMs: Number.POSITIVE_INFINITY });
       const end = () => service.plane.endOperation(operation, plan?.outcome);
       service.arrived(awaited).then(end, () => undefined);
       return operation;
-    },
-    ranAt: (script: string) => {
-      const request = service.requests.find(({ path }) => path.includes(`${scripts}${script}/`));
-      if (!request) throw new Error(`The script ${script} did not run.`);
-      return request.at;
     },
     /** What reached the control plane, in order, each with the id of its key. The same look, again and again, is told once. */
     story: () => {

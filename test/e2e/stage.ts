@@ -6,7 +6,7 @@ import { basename, delimiter, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'vitest';
 import type { ServedControlPlaneOptions } from '../../control-plane/index.js';
-import { setServiceStage } from './service-stage.js';
+import { mainBranch, setServiceStage } from './service-stage.js';
 import { actFile, actionFolder } from './set-up.js';
 
 /** One line of `act --json`. */
@@ -35,11 +35,11 @@ export async function setStage(context: TestContext, options: ServedControlPlane
     const words = [
       ...[event, '--json', '--no-cache-server'],
       ...['--local-repository', `org/ctl-action@v1=${actionFolder}`],
-      ...artifactOptions(readFileSync(workflow, 'utf8'), root),
       ...['--platform', 'ubuntu-latest=-self-hosted'],
       ...['--secret', `CTL_API_KEY=${service.apiKey}`],
       ...['--var', `CTL_BASE_URL=${service.baseUrl}`],
       ...['--var', `CTL_PROJECT_ID=${projectId}`],
+      ...['--var', `CTL_BRANCH_ID=${mainBranch}`],
     ];
     const cwd = writeRepository(join(root, 'repository'), workflow, files);
     const limit = { timeout: 50_000, killSignal: 'SIGKILL' } as const;
@@ -56,34 +56,6 @@ export async function setStage(context: TestContext, options: ServedControlPlane
     };
   };
   return { ...stage, run };
-}
-
-const action = (run: string) => `
-inputs: { name: {}, pattern: {}, path: {}, if-no-files-found: {} }
-runs:
-  using: composite
-  steps:
-    - shell: bash
-      run: ${run}
-      env: { NAME: "\${{ inputs.name }}", PATTERN: "\${{ inputs.pattern }}", FILE: "\${{ inputs.path }}" }
-`;
-
-/** Options of act: stand-ins for the actions that keep artifacts, in place of those that the workflow names. */
-function artifactOptions(workflow: string, root: string): string[] {
-  const store = join(root, 'artifacts');
-  mkdirSync(store);
-  const commands = {
-    upload: `if test -e "$FILE"; then mkdir -p '${store}'/"$NAME" && cp "$FILE" '${store}'/"$NAME"; fi`,
-    download: `for one in '${store}'/$PATTERN; do if test -e "$one"; then mkdir -p "$FILE" && cp -r "$one" "$FILE"; fi; done`,
-  };
-  return Object.entries(commands).flatMap(([verb, command]) => {
-    const [uses] = new RegExp(`actions/${verb}-artifact@\\w+`).exec(workflow) ?? [];
-    if (uses === undefined) return [];
-    const folder = join(root, verb);
-    mkdirSync(folder);
-    writeFileSync(join(folder, 'action.yml'), action(command));
-    return ['--local-repository', `${uses}=${folder}`];
-  });
 }
 
 /** A checkout of acme/shop, as far as act looks at it. */

@@ -11,8 +11,9 @@ export const uuid = (n: number): string => `a07f8772-1877-4da9-a939-${String(n).
 
 export const operationId = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
 
-export const requiredInputs: Readonly<Record<Mode, Inputs>> = {
+export const requiredInputs: Readonly<Record<Mode | 'send-request', Inputs>> = {
   'wait-operation': { 'project-id': 'p', 'operation-id': operationId },
+  'send-request': { request: 'POST /projects' },
   'list-operations': { 'project-id': 'p' },
   'list-projects': {},
   'create-key': {},

@@ -1,16 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { TestContext } from 'vitest';
 import type { ServedControlPlaneOptions } from '../../control-plane/index.js';
-import { type ServiceStage, setServiceStage } from '../e2e/service-stage.js';
+import { mainBranch, type ServiceStage, setServiceStage } from '../e2e/service-stage.js';
 import { startJob } from './job.js';
 import type { JobPlan } from './plan.js';
 import type { JobResult } from './result.js';
 import { jobOf, repositoryFolder } from './workflow.js';
 
-interface RunOptions extends Pick<JobPlan, 'vars' | 'secrets' | 'files' | 'apiUrl' | 'runnerEnv'> {
-  /** The workflow with a mistake. */
-  readonly change?: (workflow: string) => string;
-}
+type RunOptions = Pick<JobPlan, 'vars' | 'secrets' | 'files' | 'apiUrl' | 'runnerEnv'>;
 
 /** A control plane, and jobs of workflows that know it by the secret and the variables that the examples name. */
 export interface WorkflowStage extends ServiceStage {
@@ -26,11 +23,11 @@ export async function setWorkflowStage(
   const { service, projectId } = stage;
   return {
     ...stage,
-    run: async (file, jobId, { vars, secrets, files = {}, change = (workflow: string) => workflow, ...more } = {}) => {
+    run: async (file, jobId, { vars, secrets, files = {}, ...more } = {}) => {
       const job = await startJob(context, {
-        ...jobOf(change(readFileSync(file, 'utf8')), jobId),
+        ...jobOf(readFileSync(file, 'utf8'), jobId),
         secrets: { CTL_API_KEY: service.apiKey, ...secrets },
-        vars: { CTL_BASE_URL: service.baseUrl, CTL_PROJECT_ID: projectId, ...vars },
+        vars: { CTL_BASE_URL: service.baseUrl, CTL_PROJECT_ID: projectId, CTL_BRANCH_ID: mainBranch, ...vars },
         files: Object.fromEntries(Object.entries(files).map(([path, text]) => [`${repositoryFolder}/${path}`, text])),
         ...more,
       });

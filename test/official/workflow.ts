@@ -1,11 +1,10 @@
 import { parse } from 'yaml';
-import { type ActionUse, type ControlStep, type JobPlan, parallel, type StepPlan, type WorkStep } from './plan.js';
+import type { ActionUse, JobPlan, StepPlan, WorkStep } from './plan.js';
 
 type Scalar = string | number | boolean | null;
 type Values = Readonly<Record<string, Scalar>>;
 
 interface Workflow {
-  readonly on?: unknown;
   readonly jobs: Readonly<Record<string, Job>>;
 }
 
@@ -20,17 +19,9 @@ interface Step {
   readonly name?: string;
   readonly if?: Scalar;
   readonly env?: Values;
-  readonly 'continue-on-error'?: boolean | string;
-  readonly 'timeout-minutes'?: number | string;
-  readonly background?: boolean;
   readonly run?: string;
-  readonly shell?: string;
   readonly uses?: string;
   readonly with?: Values;
-  readonly wait?: string | readonly string[];
-  readonly 'wait-all'?: true | null;
-  readonly cancel?: string;
-  readonly parallel?: readonly Step[];
 }
 
 type StepWithId = Step & { readonly id: string };
@@ -39,17 +30,12 @@ type StepWithId = Step & { readonly id: string };
 const keywords = {
   workflow: ['name', 'on', 'permissions', 'concurrency', 'jobs'],
   // These decide where and when the service has a job run. Once it runs, they say nothing more.
-  job: ['env', 'outputs', 'steps', ...['name', 'runs-on', 'timeout-minutes', 'permissions', 'concurrency']],
-  work: [
-    ...['id', 'name', 'if', 'env', 'continue-on-error', 'timeout-minutes', 'background'],
-    ...['run', 'shell', 'uses', 'with'],
-  ],
-  control: ['id', 'name', 'wait', 'wait-all', 'cancel'],
-  group: ['parallel'],
+  job: ['env', 'outputs', 'steps', 'name', 'runs-on', 'timeout-minutes', 'permissions'],
+  step: ['id', 'name', 'if', 'env', 'run', 'uses', 'with'],
 };
 
 /** Keywords that need the service itself: other jobs, several of this one, or a decision whether to run it. */
-const keywordsOfService = ['needs', 'strategy', 'uses', 'if'];
+const keywordsOfService = ['needs', 'strategy', 'if'];
 
 /** Where the files of the repository lie for the stand-in of actions/checkout, seen from the workspace. */
 export const repositoryFolder = '../repository';
@@ -64,11 +50,9 @@ export function jobOf(workflow: string, jobId: string): Pick<JobPlan, 'env' | 'o
   return { env: textsOf(job.env), outputs: textsOf(job.outputs), steps: stepsOf(job.steps) };
 }
 
-/** The jobs that a worker can run alone: no service has to start them one by one, and no workflow calls them. */
+/** The jobs that a worker can run alone: no service has to start them one by one. */
 export function jobsAlone(workflow: string): string[] {
-  const { on, jobs } = read(workflow);
-  if (JSON.stringify(on)?.includes('workflow_call')) return [];
-  return Object.entries(jobs)
+  return Object.entries(read(workflow).jobs)
     .filter(([, job]) => !keywordsOfService.some((keyword) => keyword in job))
     .map(([jobId]) => jobId);
 }
@@ -84,34 +68,18 @@ function read(workflow: string): Workflow {
 
 function stepsOf(steps: readonly Step[]): StepPlan[] {
   let withoutId = 0;
-  const withId = (step: Step): StepWithId => ({ ...step, id: step.id ?? `__${++withoutId}` });
-  return steps.flatMap((step): StepPlan[] => {
-    if (step.parallel === undefined) return [controlStep(step) ?? workStep(withId(step))];
-    refuseOthers(step, keywords.group);
-    return [...parallel(...step.parallel.map((member) => workStep(withId(member))))];
-  });
-}
-
-function controlStep(step: Step): ControlStep | undefined {
-  const { wait, cancel } = step;
-  if (wait === undefined && cancel === undefined && !('wait-all' in step)) return undefined;
-  refuseOthers(step, keywords.control);
-  if (wait !== undefined) return { wait: [wait].flat() };
-  return cancel === undefined ? { 'wait-all': true } : { cancel: [cancel] };
+  return steps.map((step) => workStep({ ...step, id: step.id ?? `__${++withoutId}` }));
 }
 
 function workStep(step: StepWithId): WorkStep {
-  refuseOthers(step, keywords.work);
+  refuseOthers(step, keywords.step);
   const options = {
     id: step.id,
     name: step.name ?? nameOf(step),
     if: conditionOf(step.if),
     env: textsOf(step.env),
-    background: step.background ?? false,
-    'continue-on-error': step['continue-on-error'],
-    'timeout-minutes': step['timeout-minutes'],
   };
-  if (step.run !== undefined) return { ...options, run: step.run, shell: step.shell ?? '' };
+  if (step.run !== undefined) return { ...options, run: step.run, shell: '' };
   const { uses = '' } = step;
   if (isKnown(uses)) return { ...options, uses, with: textsOf(step.with) };
   if (uses.startsWith('actions/checkout@')) return { ...options, run: `cp -r ${repositoryFolder}/. .`, shell: '' };

@@ -3,8 +3,9 @@ import type { drawInterruption } from './draw/faults.js';
 import type { drawPlan, drawStep, kinds } from './draw/plan.js';
 import type { Stage } from './stage.js';
 
-export type Mode = keyof typeof definitions;
-export const modes = Object.keys(definitions) as Mode[];
+/** The wait of send-request is that of wait-operation. */
+export type Mode = Exclude<keyof typeof definitions, 'send-request'>;
+export const modes = Object.keys(definitions).filter((mode) => mode !== 'send-request') as Mode[];
 
 export type Interruption = NonNullable<ReturnType<typeof drawInterruption>>;
 

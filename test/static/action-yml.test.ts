@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { FeatureFlags } from '@actions/expressions/features';
 import { clearCache } from '@actions/languageservice/utils/workflow-cache';
 import { validate } from '@actions/languageservice/validate';
 import { expect, test } from 'vitest';
@@ -7,17 +6,14 @@ import { TextDocument } from 'vscode-languageserver-textdocument';
 
 async function problemsOf(path: string, text: string): Promise<string[]> {
   clearCache();
-  const problems = await validate(TextDocument.create(`file:///${path}`, 'yaml', 1, text), {
-    featureFlags: new FeatureFlags({ allowBackgroundSteps: true }),
-  });
+  const problems = await validate(TextDocument.create(`file:///${path}`, 'yaml', 1, text));
   return problems.map(({ message, range }) => `line ${range.start.line + 1}: ${message}`);
 }
 
-// actionlint checks all other workflows and examples. It does not know parallel steps.
+// actionlint checks the workflows and examples.
 test.for([
   ['action.yml', 'a context that an input default may not use', 'github.token', 'secrets.TOKEN'],
   ['node24/action.yml', 'a mistyped entry', '  main:', '  mian:'],
-  ['examples/gate-while-building.yml', 'a mistyped keyword of parallel steps', 'wait: gate', 'wait-for: gate'],
 ] as const)("GitHub's schema accepts %s, but not with %s", async ([path, , right, wrong]) => {
   const text = readFileSync(path, 'utf8');
   expect(await problemsOf(path, text)).toEqual([]);

@@ -1,7 +1,7 @@
 import { type InputReader, notARunner } from '../../action/inputs/input-reader.js';
 import { oneOfParser, parseBoolean, patternParser } from '../../action/inputs/input-values.js';
 import { onFailureValues } from '../../keys/post-state.js';
-import { readRun } from '../current-run.js';
+import { readRun, rejectNodeDebug } from '../current-run.js';
 
 export type CreateKeySettings = ReturnType<typeof readCreateKeySettings>;
 
@@ -10,10 +10,7 @@ export function readCreateKeySettings(reader: InputReader) {
   // Without these files, the toolkit prints state and outputs as log commands, which would reveal the key.
   for (const name of ['GITHUB_STATE', 'GITHUB_OUTPUT'])
     reader.variable(name, patternParser(/./s, `is empty; ${notARunner}`));
-  reader.variable(
-    'NODE_DEBUG',
-    patternParser(/^$/, 'makes Node print responses, and so the new key; expected it to be empty. Remove it from env'),
-  );
+  rejectNodeDebug(reader);
   return reader.complete({
     run,
     /** Without its owner. */

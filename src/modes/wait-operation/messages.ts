@@ -31,7 +31,7 @@ export function waitMessages(result: WaitResult, context: Context): Pick<StepRep
       if (operations.length > 0) return { headline: `${total} finished` };
       return { headline: 'Nothing to wait for', notice: nothingText(result, context) };
     case 'empty': {
-      const source = 'ids' in context.target ? 'the step that provides the ids' : 'project-id and filter';
+      const source = 'ids' in context.target ? 'what should have given ids' : 'project-id and filter';
       const advice = `With fail-on: empty, this fails the step. Check ${source}`;
       return { headline: 'Nothing to wait for', error: sentences(nothingText(result, context), advice) };
     }
@@ -70,7 +70,7 @@ export function waitWarnings(
 }
 
 function nothingText({ ignored }: WaitResult, { target, projectIds }: Context): string {
-  if ('ids' in target) return 'The list of operation ids is empty, so there is nothing to wait for.';
+  if ('ids' in target) return `${target.whyNone}, so there is nothing to wait for.`;
   const excluded = ignored.filter((judgement) => judgement === 'excluded').length;
   const automatic = ignored.length - excluded;
   return sentences(

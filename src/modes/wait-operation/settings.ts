@@ -15,7 +15,13 @@ import { readOperationIds, uuid } from './response-file.js';
 
 /** `all`: the operations that the filter admits. `since`: what ended so many milliseconds before the step counts, too. */
 export type AllOperations = { readonly all: Filter; readonly since: number };
-export type Target = { readonly ids: readonly string[] } | AllOperations;
+/** The ids in each project. `whyNone`: the reason if there are none. */
+export type GivenOperations = { readonly ids: ReadonlyMap<string, readonly string[]>; readonly whyNone: string };
+export type Target = GivenOperations | AllOperations;
+export const givenIn = (projectId: string, ids: readonly string[]): GivenOperations => ({
+  ids: new Map([[projectId, ids]]),
+  whyNone: 'The list of operation ids is empty',
+});
 export type WaitSettings = ReturnType<typeof readWaitSettings>;
 
 const defaultSince = 60_000;
@@ -37,7 +43,6 @@ export function readWaitSettings(reader: InputReader) {
     reader.reject('timeout', 'is too short with “operation-id: all”; expected at least 30s, or 0 to poll once');
   const projectIds = reader.parse('project-id', pathIdsParser('a project id', isAll ? maxProjects : 1));
   return reader.complete({
-    /** Exactly one project if `target` names operations by their ids. */
     projectIds,
     target: isAll ? readAll(reader) : readIds(reader, projectIds?.[0]),
     failOnEmpty: reader.optional('fail-on', oneOfParser(['empty'])) === 'empty',
@@ -48,7 +53,7 @@ export function readWaitSettings(reader: InputReader) {
   });
 }
 
-const pollIntervalParser =
+export const pollIntervalParser =
   (timeout: number): Parse<number | 'auto'> =>
   (text) => {
     if (text === 'auto') return text;
@@ -63,13 +68,13 @@ function readAll(reader: InputReader): Target | null {
   return filter === null || since === null ? null : { all: filter, since: since ?? defaultSince };
 }
 
-function readIds(reader: InputReader, project: string | undefined): Target | null {
+function readIds(reader: InputReader, project = ''): Target | null {
   const workspace = reader.environment['GITHUB_WORKSPACE'] ?? '';
   const ids =
     reader.text('response-file') === ''
       ? reader.parse('operation-id', parseOperationIds)
       : reader.parse('response-file', (path) => readOperationIds(path, workspace, project));
-  return ids && { ids };
+  return ids && givenIn(project, ids);
 }
 
 export function parseOperationIds(text: string): string[] {

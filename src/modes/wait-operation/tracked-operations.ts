@@ -38,7 +38,7 @@ export class TrackedOperations {
     private readonly target: Target,
     private readonly start: () => number,
   ) {
-    for (const id of 'ids' in target ? target.ids : []) {
+    for (const id of 'ids' in target ? (target.ids.get(projectId) ?? []) : []) {
       this.#all.set(id, { id, projectId, operation: undefined });
       this.pending.add(id);
     }

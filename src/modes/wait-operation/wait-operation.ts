@@ -20,7 +20,7 @@ const autoPause = { share: 0.25, leastMs: 500, mostMs: 3_300 };
 /** Polls each project until it is done or the deadline expires. Only `conclude` says how the wait ended. */
 export async function waitOperation(settings: WaitSettings, collaborators: Collaborators): Promise<WaitResult> {
   const { api, rate, log, deadline: ofStep } = collaborators;
-  const { pollsOnce, failFast } = settings;
+  const { projectIds, target, pollsOnce, failFast } = settings;
   const { clock, cancellation } = ofStep;
   const beganAt = clock.now();
   const expiresAt = pollsOnce ? beganAt + timeOfOnlyPoll : ofStep.expiresAt;
@@ -34,7 +34,7 @@ export async function waitOperation(settings: WaitSettings, collaborators: Colla
     if (failFast) stop.cancel();
   };
   const context: WaitContext = { ...settings, api, rate, progress, deadline, lastDeadline, onFailure };
-  const projects = settings.projectIds.map((id) => new Project(id, context));
+  const projects = projectIds.map((id) => new Project(id, context));
   let isLast = false;
 
   function pauseUntil({ operations, latestFailure }: Project): number {
@@ -75,9 +75,10 @@ export async function waitOperation(settings: WaitSettings, collaborators: Colla
   });
   const removeListener = cancellation.onCancel(() => stop.cancel());
   try {
-    const shown = joinFirst(settings.projectIds.map(sanitizeId), { max: 3 });
-    const what = 'ids' in settings.target ? plural(settings.target.ids.length, 'operation') : 'all operations';
-    progress.write(`Waiting for ${what} of ${shown} (timeout ${pollsOnce ? 0 : formatDuration(expiresAt)}).`);
+    const what = 'ids' in target ? plural([...target.ids.values()].flat().length, 'operation') : 'all operations';
+    const shown = joinFirst(projectIds.map(sanitizeId), { max: 3 });
+    const where = projectIds.length === 0 ? '' : ` of ${shown}`;
+    progress.write(`Waiting for ${what}${where} (timeout ${pollsOnce ? 0 : formatDuration(expiresAt)}).`);
     if (!cancellation.isCancelled) await Promise.all(projects.map(follow));
     // A signal that arrived during synchronous work is noticed here.
     await clock.turn();

@@ -1,0 +1,319 @@
+import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, type TestContext, test } from 'vitest';
+import type { Fault, FaultRule } from '../../control-plane/index.js';
+import { delay, hang, html, lost, page, retryAfter, status, truncated } from '../kit/fault.js';
+import { type Inputs, rejectInputs, uuid } from '../kit/inputs.js';
+import { errorOf, noticesOf, type Stage, type StageOptions, setStage, staged } from '../kit/stage.js';
+import { between, second } from '../kit/times.js';
+import { ended, failsIn, forever, runs } from '../kit/wait.js';
+import type { StepResult } from '../runner/step.js';
+
+const branches = ({ projectId }: Stage) => `POST /projects/${projectId}/branches`;
+const body = '{"branch":{"name":"preview-1"}}';
+const onBranch = (fault: Fault, which: Partial<FaultRule> = { nth: 1 }): FaultRule => ({
+  endpoint: 'create-branch',
+  fault,
+  ...which,
+});
+const always = {};
+const post = 'POST /projects/p-1/branches';
+
+async function send(context: TestContext, options: StageOptions = {}, inputs: Inputs = {}) {
+  const stage = await setStage(context, { newOperations: ended, ...options });
+  const step = stage.startMode('send-request', { request: branches(stage), body, ...inputs });
+  return { stage, step, result: await step.done };
+}
+
+const changes = ({ service }: Stage) => service.requests.filter(({ method }) => method !== 'GET');
+const responseOf = ({ outputs, readFile }: StepResult) => readFile(outputs['response-file'] ?? '');
+
+test('send-request sends one request, and succeeds when all that it started has ended well', async (context) => {
+  const { stage, result } = await send(context, { newOperations: runs(20) });
+  expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'finished', count: '2' } });
+  expect(result.ms).toEqual(between(20 * second, 24 * second));
+  const headers = { authorization: `Bearer ${stage.service.apiKey}`, 'content-type': 'application/json' };
+  expect(changes(stage)).toMatchObject([{ path: `/v2/projects/${stage.projectId}/branches`, headers, body }]);
+  const { operations } = JSON.parse(responseOf(result));
+  const ids = operations.map(({ id }: { id: string }) => id);
+  expect(JSON.parse(result.outputs['operation-ids'] ?? '')).toEqual(ids);
+  expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject(Array(2).fill({ status: 'finished' }));
+  expect(result.summary).toMatch(/^### ✅ send-request: POST \/projects\/.*\/branches: 2 operations finished/);
+});
+
+test.for<[what: string, options: StageOptions, inputs: Inputs, end: string]>([
+  ['an operation fails', { newOperations: failsIn(5) }, {}, 'failed'],
+  ['an operation runs beyond the deadline', { newOperations: forever }, { timeout: '1m' }, 'timeout'],
+])('send-request ends as it should if %s, and has the response', async ([, options, inputs, end], context) => {
+  const { result } = await send(context, options, inputs);
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: end, count: '2' } });
+  expect(JSON.parse(responseOf(result))).toHaveProperty('branch');
+});
+
+test.for(['POST', 'PUT', 'PATCH', 'DELETE'])(
+  'send-request sends a %s with its query, and its body or none',
+  async (method, context) => {
+    for (const inputs of [{}, { body: '[1, 2]' }]) {
+      const sent: unknown[] = [];
+      const respond: StageOptions['respond'] = (path, _, { method, body }) => {
+        sent.push([method, path, body]);
+        return '{"ok":true}';
+      };
+      const { result } = await send(
+        context,
+        { respond },
+        { request: `${method} /projects/p-1?force=true`, body: '', ...inputs },
+      );
+      expect(result.conclusion).toBe('success');
+      expect(sent).toEqual([[method, 'projects/p-1?force=true', 'body' in inputs ? inputs.body : undefined]]);
+    }
+  },
+);
+
+test.for<[what: string, response: { status: number; body: string }]>([
+  ['a 204', { status: 204, body: '' }],
+  ['an empty 200', { status: 200, body: '' }],
+  ['an object without operations', { status: 201, body: '{"branch":{"id":"br-1"}}' }],
+  ['empty operations', { status: 200, body: '{"operations":[]}' }],
+])('after %s, send-request has nothing to wait for', async ([, response], context) => {
+  const respond = () => response;
+  const { result } = await send(context, { respond }, { request: 'DELETE /projects/p-1' });
+  expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'finished', count: '0' } });
+  expect(responseOf(result).trim()).toBe(response.body);
+  expect(noticesOf(result).join()).toMatch(/no operation/);
+  const strict = await send(context, { respond }, { request: 'DELETE /projects/p-1', 'fail-on': 'empty' });
+  expect(strict.result).toMatchObject({ conclusion: 'failure', outputs: { status: 'empty' } });
+  expect(errorOf(strict.result)).toMatch(/no operation/);
+});
+
+test('operations are waited for in the project of their record, else of the path', async (context) => {
+  const records = [
+    { id: uuid(1), status: 'running', project_id: 'p-2' },
+    { id: uuid(2), status: 'running' },
+  ];
+  const respond: StageOptions['respond'] = (path, n) => {
+    if (n === 1) return JSON.stringify({ operations: records, operation: { id: uuid(3), status: 'running' } });
+    return JSON.stringify({ operation: { id: path.split('/').at(-1), status: 'finished' } });
+  };
+  const { stage, result } = await send(context, { respond }, { request: 'PATCH /projects/p-1' });
+  expect(result.outputs).toMatchObject({ status: 'finished', count: '3' });
+  const asked = [`p-2/operations/${uuid(1)}`, `p-1/operations/${uuid(2)}`, `p-1/operations/${uuid(3)}`];
+  expect(stage.paths().slice(1).sort()).toEqual(asked.map((path) => `projects/${path}`).sort());
+});
+
+test.for<[what: string, response: string]>([
+  ['a login page', '<!doctype html><title>Sign in</title>'],
+  ['an array', '[]'],
+  ['text', 'created'],
+  ['an error beside nothing', '{"error":"quota"}'],
+  ['an operation without a status', `{"operations":[{"id":"${uuid(1)}"}]}`],
+  ['an operation of no project', `{"operations":[{"id":"${uuid(1)}","status":"running"}]}`],
+])('a 200 with %s is no proof, so the step fails and sends nothing again', async ([, response], context) => {
+  const { stage, result } = await send(context, { respond: () => response }, { request: 'POST /projects' });
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'error' } });
+  expect(errorOf(result)).toMatch(/may have been carried out/);
+  expect(errorOf(result)).toMatch(/operation-id: all/);
+  expect(stage.paths()).toHaveLength(1);
+});
+
+test.for<[what: string, fault: Fault]>([
+  ['a 500', status(500)],
+  ['a 502', status(502)],
+  ['a 408', status(408)],
+  ['a page with 404', page(404)],
+  ['a page with 200', html],
+  ['a page with 425', page(425)],
+  ['a redirect', { kind: 'redirect', location: '/elsewhere' }],
+  ['a connection that is cut', lost],
+  ['a response that is cut', truncated],
+  ['no response', hang],
+])('after %s, send-request sends nothing again, and names “all” and the project', async ([, fault], context) => {
+  const { stage, result } = await send(context, { faults: [onBranch(fault)] });
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'error' } });
+  expect(errorOf(result)).toMatch(/may have been carried out/);
+  expect(errorOf(result)).toContain(`operation-id: all, project-id: ${stage.projectId}`);
+  expect(stage.service.requests).toHaveLength(1);
+});
+
+test.for<[what: string, faults: FaultRule[], requests: number]>([
+  ['423 for 20 s', [onBranch(retryAfter(423, 5), { count: 4 })], 5],
+  ['a 425', [onBranch(status(425))], 2],
+  ['429 with Retry-After', [onBranch(retryAfter(429, 7), { count: 3 })], 4],
+  ['a page with 429', [onBranch(page(429))], 2],
+  ['a page with 423', [onBranch(page(423))], 2],
+])('send-request goes on after %s', async ([, faults, requests], context) => {
+  const { stage, result } = await send(context, { faults });
+  expect(result.conclusion).toBe('success');
+  expect(changes(stage)).toHaveLength(requests);
+});
+
+test.for([
+  [9.9, 'success'],
+  [60, 'failure'],
+] as const)('a key that is unknown for %d s ends send-request in %s', async ([seconds, conclusion], context) => {
+  const stage = await setStage(context, { newOperations: ended, faults: [onBranch(status(401), always)] });
+  stage.after(seconds * second, () => stage.service.faults.clear());
+  const result = await stage.runMode('send-request', { request: branches(stage), body });
+  expect(result.conclusion).toBe(conclusion);
+  if (conclusion === 'failure') expect(errorOf(result)).not.toMatch(/may have been carried out/);
+});
+
+test.for([400, 403, 404, 409, 410, 412, 422])(
+  'a %d is told with the message of the service, and not repeated',
+  async (code, context) => {
+    const fault = status(code, {
+      body: '{"message":"The name preview-1 is taken by br-0123456789abcdef.","code":"E1"}',
+    });
+    const { stage, result } = await send(context, { faults: [onBranch(fault)] });
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'error' } });
+    expect(errorOf(result)).toContain('The name preview-1 is taken by br-0123456789abcdef. (code E1)');
+    expect(errorOf(result)).not.toMatch(/may have been carried out/);
+    expect(changes(stage)).toHaveLength(1);
+  },
+);
+
+test.for<[what: string, fault: Fault, isDoubtful: boolean]>([
+  ['423 until the deadline', status(423), false],
+  ['a Retry-After beyond the deadline', retryAfter(423, 600), false],
+  ['no response until the deadline', delay(300 * second), true],
+])('%s ends send-request as a timeout', async ([, fault, isDoubtful], context) => {
+  const { result } = await send(context, { faults: [onBranch(fault, always)] }, { timeout: '25s' });
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'timeout' } });
+  expect(result.ms).toBeLessThanOrEqual(27 * second);
+  expect(/may have been carried out/.test(errorOf(result))).toBe(isDoubtful);
+});
+
+test('a cancel while the request is out never ends as a success, and the summary says what may have been done', async (context) => {
+  const stage = await setStage(context, { faults: [onBranch(delay(10 * second))] });
+  const step = stage.startMode('send-request', { request: branches(stage), body });
+  stage.after(5 * second, () => void step.cancel());
+  const result = await step.done;
+  expect(result).toMatchObject({ conclusion: 'cancelled', outputs: { status: 'cancelled' } });
+  expect(result.summary).toMatch(/may have been carried out/);
+  expect(result.annotations.filter(({ source }) => source === 'action')).toEqual([]);
+});
+
+const secrets = {
+  password: 'pass-4711-word',
+  uri: 'db://u:pw-of-uri@h/x',
+  deep: 'below-a-secret',
+  token: 'tok"en\n4711',
+};
+const secretRecord = {
+  roles: [{ name: 'visible-role', password: secrets.password }],
+  Connection_URIs: [{ value: secrets.uri, parts: { host: secrets.deep } }],
+  apiToken: secrets.token,
+  key: 'short',
+};
+
+test('secrets of request and response are masked, and stand in response-file alone', async (context) => {
+  const request = { user: { name: 'visible-user', new_password: 'secret-of-request' } };
+  const respond = () => JSON.stringify({ ...secretRecord, operations: [] });
+  const inputs = { request: 'POST /projects?sslkey=secret-of-query', body: JSON.stringify(request) };
+  const { result } = await send(context, { respond }, inputs);
+  expect(result.conclusion).toBe('success');
+  expect(result.masks).toEqual(
+    expect.arrayContaining([...Object.values(secrets), 'secret-of-request', 'secret-of-query']),
+  );
+  expect(result.masks.join()).not.toMatch(/visible|^short$/m);
+  expect(JSON.parse(responseOf(result))).toMatchObject(secretRecord);
+  const path = result.outputs['response-file'] ?? '';
+  expect(path.startsWith(result.job.root)).toBe(true);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  const others = [result.log, result.summary, JSON.stringify(result.outputs), JSON.stringify(result.state)].join();
+  for (const secret of [...Object.values(secrets), 'secret-of-request', 'secret-of-query'])
+    expect(others).not.toContain(secret);
+});
+
+test('a 400 that prints the request and other secrets shows no piece of a secret', async (context) => {
+  const long = `Start${'0123456789abcdefghij'.repeat(20)}End`;
+  const inputs = { body: JSON.stringify({ role: { password: long } }) };
+  const message = `The body ${inputs.body} is not valid, and ${secrets.password} neither.`;
+  const respond = () => ({ status: 400, body: JSON.stringify({ message, hint: { password: secrets.password } }) });
+  const { result } = await send(context, { respond }, { ...inputs, request: post });
+  expect(errorOf(result)).toMatch(/status 400: The body/);
+  for (const piece of ['Start0', '0123456789ab', secrets.password]) {
+    expect(errorOf(result)).not.toContain(piece);
+    expect(result.summary).not.toContain(piece);
+  }
+});
+
+test.for<[request: string, problem: RegExp]>([
+  ['', /is empty.*Check the expression/],
+  ['GET /projects', /expected POST, PUT, PATCH or DELETE/],
+  ['post /projects', /expected POST/],
+  ['POST projects', /expected POST/],
+  ['POST https://elsewhere.test/v2/projects', /expected POST/],
+  ['POST //elsewhere.test/projects', /empty part/],
+  ['POST /projects//branches', /empty part/],
+  ['DELETE /projects/p-1/branches/', /empty part/],
+  ['DELETE /projects/null', /“(null|undefined)”.*Check/],
+  ['DELETE /projects/undefined', /“(null|undefined)”.*Check/],
+  [`DELETE /projects/\${{vars.X}}`, /is no value/],
+  ['DELETE /projects/../users', /“\.\.”/],
+  ['DELETE /projects/%2e%2E/users', /“\.\.”/],
+  ['DELETE /projects/%252e%252e/users', /“\.\.”/],
+  ['DELETE /projects/.%2e%2fusers', /“\.\.”/],
+  ['DELETE /./projects', /“\.\.”/],
+  ['POST /api_keys', /API keys/],
+  ['DELETE /api_keys/4711', /API keys/],
+  ['POST /API_Keys', /API keys/],
+  ['POST /%61pi%5Fkeys', /API keys/],
+  ['POST /%2561pi_keys', /API keys/],
+  ['POST /api_keys;x=1', /API keys/],
+  ['POST /organizations/o-1/api_keys', /API keys/],
+  ['POST /x%2Fapi_keys', /API keys/],
+  ['POST /projects#fragment', /percent-encoded/],
+  ['POST /projects\\api_keys', /percent-encoded/],
+  ['POST /projects/a b', /percent-encoded/],
+  ['POST /projects/\u00e4', /percent-encoded/],
+  ['POST /projects/%zz', /%25/],
+])('send-request refuses the request “%s”', async ([request, problem], context) => {
+  const result = await rejectInputs(await setStage(context), 'send-request', { request });
+  expect(errorOf(result)).toMatch(/request: /);
+  expect(errorOf(result)).toMatch(problem);
+});
+
+staged(
+  'bodies that are no JSON, null, in two places or not readable are refused without their text',
+  async ({ stage }) => {
+    const file = join(stage.folder, 'body.json');
+    writeFileSync(file, '{"password": "hidden-4711"');
+    for (const [inputs, problem] of [
+      [{ body: '{"password": hidden-4711}' }, /body: is not JSON/],
+      [{ body: 'null' }, /body: is null/],
+      [{ body, 'body-file': file }, /body: .*has no effect/],
+      [{ 'body-file': file }, /body-file: is not JSON/],
+      [{ 'body-file': `${file}.missing` }, /body-file: .*ENOENT/],
+    ] as const) {
+      const result = await rejectInputs(stage, 'send-request', { request: post, ...inputs });
+      expect(errorOf(result)).toMatch(problem);
+      expect(result.log).not.toContain('hidden-4711');
+    }
+  },
+);
+
+test('send-request sends the text of body-file', async (context) => {
+  const stage = await setStage(context, { newOperations: ended });
+  const file = join(stage.folder, 'body.json');
+  writeFileSync(file, body);
+  const result = await stage.runMode('send-request', { request: branches(stage), 'body-file': file });
+  expect(result.conclusion).toBe('success');
+  expect(changes(stage)).toMatchObject([{ body }]);
+  expect(existsSync(file)).toBe(true);
+});
+
+staged.for(['http', '0'])('send-request sends nothing if NODE_DEBUG is “%s”', async (value, { stage }) => {
+  const result = await rejectInputs(stage, 'send-request', { request: post }, { env: { NODE_DEBUG: value } });
+  expect(errorOf(result)).toMatch(/NODE_DEBUG.*print/);
+});
+
+test('a request that never reaches its host is repeated until the deadline', async (context) => {
+  const stage = await setStage(context);
+  const inputs = { request: post, 'base-url': 'https://unknown.test/v2', timeout: '3m' };
+  const result = await stage.runMode('send-request', inputs);
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'timeout' } });
+  expect(result.ms).toEqual(between(180 * second, 182 * second));
+  expect(stage.elsewhere.length).toBeGreaterThan(10);
+  expect(errorOf(result)).not.toMatch(/may have been carried out/);
+});
