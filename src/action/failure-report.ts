@@ -11,8 +11,8 @@ export function errorReport(error: unknown): StepReport {
   const report = (headline: string, text: string) => ({ status: 'error', succeeded: false, headline, error: text });
   const message = errorMessage(error);
   if (error instanceof BadInputs) return { ...report('Bad input', message), outputs: error.outputs };
-  const unread = `${message}. The step completed, but later steps cannot read its result. Check the runner's disk, then re-run the job.`;
-  if (error instanceof ResultFileError) return report('Could not write the result file', unread);
+  const unread = `${message}. The step did its work, but later steps cannot read the result. Check the runner's disk.`;
+  if (error instanceof ResultFileError) return report('Could not write a file', unread);
   const advice =
     'The step may have completed part of its work. If it created a key, the post step revokes that key. Please report this as a bug in this action, unless the runner caused it.';
   return report('No result', sentences(`The step ended without a result: ${message}`, advice));
@@ -28,12 +28,6 @@ export function failureReport(error: unknown, timeout: number): StepReport {
     return { ...report, headline: 'Timed out', error: `${reason}. ${adviceAfter(error)}` };
   }
   if (error instanceof RequestError) return { ...report, error: sentences(error.message, adviceFor(error)) };
-  // JSON.stringify recurses, and a string has a greatest length.
-  if (error instanceof RangeError)
-    return {
-      ...report,
-      error: 'The result cannot be printed: a record is nested too deeply, or the result is too large.',
-    };
   if (error instanceof UserError) return { ...report, error: error.message };
   throw error;
 }

@@ -72,6 +72,11 @@ function everywhere(written: string): Respond {
   ];
   return (path, _, { method }) => {
     if (method === 'DELETE') return JSON.stringify({ id: 7, revoked: true, ...fields });
+    if (path === 'projects' && method === 'POST')
+      return JSON.stringify({
+        ...fields,
+        operations: operations.map((one) => ({ ...one, project_id: 'p' })),
+      });
     if (method === 'POST') return JSON.stringify({ id: 7, key: 'minted-0123456789abcdef', ...fields });
     if (path.startsWith('api_keys')) return JSON.stringify([{ id: 7, ...fields }]);
     if (path.includes(`operations/`)) return operationBody(operations[path.includes(id) ? 0 : 1] ?? {});

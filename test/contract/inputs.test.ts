@@ -299,10 +299,12 @@ test('a wait with operation-id: all accepts up to 100 projects', async (context)
 
 const common = ['mode', 'api-key', 'base-url', 'timeout', 'summary', 'github-token'];
 const ofList = ['filter', 'limit', 'fail-on'];
+const ofSending = ['request', 'body', 'body-file', 'fail-on', 'poll-interval', 'fail-fast'];
 const ofWait = ['response-file', 'filter', 'since', 'fail-on', 'poll-interval', 'fail-fast'];
 /** Section 1 of the contract. */
 const inputsOf: Readonly<Record<Mode, readonly string[]>> = {
   'wait-operation': ['project-id', 'operation-id', ...ofWait],
+  'send-request': ofSending,
   'list-operations': ['project-id', 'since', ...ofList],
   'list-projects': ['max-batches', 'org-id', ...ofList],
   'create-key': ['revoke-in-post', 'on-revoke-failure'],
@@ -313,7 +315,8 @@ const inputsOf: Readonly<Record<Mode, readonly string[]>> = {
 
 /** What the mode requires, with a project and an operation of the stage. */
 function ownInputs(stage: Stage, mode: Mode): Inputs {
-  const existing: Inputs = { 'project-id': stage.projectId, 'operation-id': stage.operation(ended).id };
+  const request = `POST /projects/${stage.projectId}/branches`;
+  const existing: Inputs = { request, 'project-id': stage.projectId, 'operation-id': stage.operation(ended).id };
   const required = Object.entries(requiredInputs[mode]);
   const own = Object.fromEntries(required.map(([name, value]) => [name, existing[name] ?? value]));
   return mode === 'revoke-key' ? { ...own, 'ignore-not-found': 'true' } : own;

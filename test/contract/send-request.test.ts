@@ -38,7 +38,9 @@ test('send-request sends one request, and succeeds when all that it started has 
   const ids = operations.map(({ id }: { id: string }) => id);
   expect(JSON.parse(result.outputs['operation-ids'] ?? '')).toEqual(ids);
   expect(JSON.parse(result.outputs['operations'] ?? '')).toMatchObject(Array(2).fill({ status: 'finished' }));
-  expect(result.summary).toMatch(/^### ✅ send-request: POST \/projects\/.*\/branches: 2 operations finished/);
+  expect(result.summary).toMatch(
+    /^### ✅ send-request: 2 operations finished\n\n<p><code>POST \/projects\/.*\/branches<\/code><\/p>/,
+  );
 });
 
 test.for<[what: string, options: StageOptions, inputs: Inputs, end: string]>([

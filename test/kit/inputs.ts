@@ -1,17 +1,18 @@
 import { expect } from 'vitest';
+import { modes as definitions } from '../../src/modes/index.js';
 import type { StepOptions } from '../runner/step.js';
-import { type Mode, modes } from '../simulation/plan.js';
 import { errorOf, type Stage } from './stage.js';
 
 export type Inputs = NonNullable<StepOptions['inputs']>;
 
-export { type Mode, modes };
+export type Mode = keyof typeof definitions;
+export const modes = Object.keys(definitions) as Mode[];
 
 export const uuid = (n: number): string => `a07f8772-1877-4da9-a939-${String(n).padStart(12, '0')}`;
 
 export const operationId = 'a07f8772-1877-4da9-a939-3a3ae62d1d8d';
 
-export const requiredInputs: Readonly<Record<Mode | 'send-request', Inputs>> = {
+export const requiredInputs: Readonly<Record<Mode, Inputs>> = {
   'wait-operation': { 'project-id': 'p', 'operation-id': operationId },
   'send-request': { request: 'POST /projects' },
   'list-operations': { 'project-id': 'p' },

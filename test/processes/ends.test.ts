@@ -70,7 +70,7 @@ test.concurrent('if only a part of the result file can be written, the step remo
   const stage = await setProcess(context, { projects: 50 });
   const result = await stage.runMode('list-projects', {}, nodeAfter(stage, 'ulimit -f 8'));
   expect(result).toMatchObject({ exitCode: 1, outputs: { status: 'error' } });
-  expect(errorOf(result)).toMatch(/Could not write the result file to .* \(RUNNER_TEMP\): EFBIG\./);
+  expect(errorOf(result)).toMatch(/Could not write result-file to .* \(RUNNER_TEMP\): EFBIG\./);
   expect(readdirSync(result.job.temp).filter((name) => name.startsWith('ctl-'))).toEqual([]);
 });
 

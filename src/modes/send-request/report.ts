@@ -14,20 +14,19 @@ export const sendRequestReport: Report<SendRequestResult, SendRequestSettings> =
   if (result.done !== undefined) {
     const { wait, waitSettings, response } = result.done;
     const report = waitReport(wait, waitSettings, facts);
-    return { ...report, headline: `${what}: ${report.headline}`, response };
+    return { ...report, details: paragraph(what) + report.details, response };
   }
   const { failure, mayBeDone, projectId } = result;
   const report = failureReport(failure, facts.timeout);
   const isLate = failure instanceof DeadlineExceeded || failure instanceof RetryAfterExceedsDeadline;
   const status = isLate ? 'timeout' : report.status;
-  const headline = `${what}: ${report.headline}`;
-  if (!mayBeDone) return { ...report, status, headline };
+  if (!mayBeDone) return { ...report, status };
   const project = projectId === undefined ? '' : `, project-id: ${sanitizeId(projectId)}`;
   const doubt = sentences(
     `${what} may have been carried out, so the step does not send it again`,
     `To wait for what it may have started, run a step with mode: wait-operation, operation-id: all${project}`,
   );
   // A cancelled step has no error text, so the summary says it.
-  if (report.error === undefined) return { ...report, status, headline, details: paragraph(doubt) };
-  return { ...report, status, headline, error: sentences(report.error, doubt) };
+  if (report.error === undefined) return { ...report, status, details: paragraph(doubt) };
+  return { ...report, status, error: sentences(report.error, doubt) };
 };

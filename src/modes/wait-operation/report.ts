@@ -22,7 +22,8 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
   const idle = 'all' in target ? result.idleProjects : undefined;
   const shown = joinFirst(projectIds.map((id) => codeHtml(sanitizeId(id))));
   const criteria = 'all' in target ? [`since ${formatDuration(target.since)}`, ...target.all.texts].map(codeHtml) : [];
-  const where = projectIds.length === 1 ? `Project ${shown}` : `${projectIds.length} projects: ${shown}`;
+  const several = projectIds.length > 0 ? [`${projectIds.length} projects: ${shown}`] : [];
+  const where = projectIds.length === 1 ? [`Project ${shown}`] : several;
   return {
     ...waitMessages(result, { ...settings, ...facts }),
     warnings: waitWarnings(result, facts),
@@ -36,7 +37,7 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
       ...(idle && { 'idle-project-ids': idle }),
     },
     resultFields: { project_ids: projectIds },
-    details: `<p>${[where, ...criteria].join(', ')}, waited ${formatDuration(elapsed)}.</p>\n${table}`,
+    details: `<p>${[...where, ...criteria, `waited ${formatDuration(elapsed)}`].join(', ')}.</p>\n${table}`,
   };
 }
 
