@@ -6,7 +6,6 @@ import { TransportError } from '../../src/http/errors.js';
 import { httpExchange } from '../../src/http/http-exchange.js';
 import { VirtualClock } from '../virtual/clock.js';
 import { virtualNetwork } from '../virtual/network.js';
-import { lost as cut } from './fault.js';
 
 /** A control plane and the action's HTTP client, over virtual connections or over sockets. On both, time is virtual. */
 async function connect({ onTestFinished }: TestContext, overSockets: boolean, faults: readonly FaultRule[]) {
@@ -91,13 +90,4 @@ test.for<[rule: string, number[]]>([
   const plan = new FaultPlan<Fault>(1, [parseFault(`${rule}:cut`)]);
   const request = { endpoint: 'get-operation', target: '/v2/projects/p/operations/o' } as const;
   expect([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].filter(() => plan.decide(request))).toEqual(expected);
-});
-
-test.for<[string, Fault]>([
-  ['429=5', { kind: 'status', status: 429, retryAfter: { seconds: 5 } }],
-  ['not-done', { ...cut, done: 'never' }],
-  ['done-later=3000', { ...cut, done: { msAfterGivenUp: 3000 } }],
-  ['redirect=http://127.0.0.1:9/x=y', { kind: 'redirect', location: 'http://127.0.0.1:9/x=y' }],
-])('the notation %s means the fault %j', ([what, fault]) => {
-  expect(parseFault(`any:12.5%:${what}`)).toEqual({ endpoint: 'any', probability: 0.125, fault });
 });

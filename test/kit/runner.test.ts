@@ -1,5 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { Console } from 'node:console';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { expect, type TestContext, test } from 'vitest';
 import {
   actionFiles,
@@ -12,6 +15,7 @@ import {
 import { readRecording } from '../official/behaviours/recording.js';
 import { allGroups } from '../official/behaviours/table.js';
 import { token } from '../official/message.js';
+import type { ChildOptions, StepProcess, Stream } from '../runner/child.js';
 import { Job } from '../runner/job.js';
 import { type StepResult, startPost, startStep } from '../runner/step.js';
 import { needs } from './host.js';
@@ -38,6 +42,7 @@ async function observe(context: TestContext, behaviour: Behaviour, group: (typeo
     job,
     token,
     debug: group.debug,
+    spawn: runHere,
     secrets: Object.values(group.secrets ?? {}),
     actionYml: join(job.root, 'action.yml'),
     inputs: behaviour.with,
@@ -48,6 +53,15 @@ async function observe(context: TestContext, behaviour: Behaviour, group: (typeo
     ...(behaviour.post !== undefined && { post: partOf(await startPost(main).done, seenBy(seen, 'post')) }),
     outputs: Object.keys(main.outputs).length > 0 ? shortened(main.outputs) : undefined,
   };
+}
+
+/** Runs a script in this process. Scripts without `needsProcess` use their environment, files, streams and exit code alone. */
+function runHere({ args, env, onData }: ChildOptions): StepProcess {
+  const code = readFileSync(args.at(-1) ?? '', 'utf8');
+  const open = (stream: Stream) => new Writable({ write: (chunk, _, done) => done(void onData(stream, chunk)) });
+  const own = { env: { ...env }, exitCode: 0, pid: 1, stdout: open('stdout'), stderr: open('stderr') };
+  new Function('require', 'process', 'console', code)(createRequire(import.meta.url), own, new Console(own));
+  return { ended: Promise.resolve({ exitCode: own.exitCode, signal: null }), hasExited: true, kill: () => undefined };
 }
 
 function partOf({ conclusion, log, annotations, summary }: StepResult, seen: readonly unknown[]) {
