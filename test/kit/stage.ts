@@ -1,6 +1,6 @@
 import { type TestContext, test } from 'vitest';
 import type { OperationPlan, RunningControlPlane, ServedControlPlaneOptions } from '../../control-plane/index.js';
-import { createControlPlane, startControlPlane } from '../../control-plane/index.js';
+import { createControlPlane, startControlPlane, systemClock } from '../../control-plane/index.js';
 import { seededRandom } from '../../control-plane/random.js';
 import { TransportError } from '../../src/http/errors.js';
 import type { Exchange, HttpRequest, HttpResponse } from '../../src/http/exchange.js';
@@ -9,6 +9,7 @@ import { Job } from '../runner/job.js';
 import { startPost as postOf, type StepHandle, type StepOptions, type StepResult, startStep } from '../runner/step.js';
 import { VirtualClock } from '../virtual/clock.js';
 import { type Trip, virtualNetwork } from '../virtual/network.js';
+import { tenSecondsLater } from './preload.js';
 import { spawnVirtual } from './virtual-step.js';
 import { FakeWorkflowRuns } from './workflow-runs.js';
 
@@ -59,7 +60,10 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
     const baseUrl = 'https://control.test/v2';
     return { plane, ...more, apiKey, projectIds, baseUrl, close: async () => exchanges.close() };
   };
-  const service = virtual === undefined ? await startControlPlane(serviceOptions) : open(virtual);
+  let laterMs = 0;
+  const movable = { ...systemClock, now: () => systemClock.now() + laterMs };
+  const service =
+    virtual === undefined ? await startControlPlane({ clock: movable, ...serviceOptions }) : open(virtual);
   let spawned = 0;
   const startVirtual: StepOptions['spawn'] =
     virtual &&
@@ -100,7 +104,15 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
     const access = { 'api-key': service.apiKey, 'base-url': service.baseUrl };
     return end(startStep({ ...common, ...more, inputs: { mode, ...access, ...inputs } }));
   };
-  const startPost = (from: StepResult, more?: StepOptions) => end(postOf(from, { limitMs: 30_000, ...more }));
+  const startPost = (from: StepResult, more?: StepOptions) => {
+    const given: StepOptions = { limitMs: 30_000, ...more };
+    if (!overSockets) return end(postOf(from, given));
+    // Post waits until a key is 10 s old, by both clocks.
+    laterMs = 10_000;
+    return end(
+      postOf(from, { ...given, nodeArgs: [...(given.nodeArgs ?? from.options.nodeArgs ?? []), ...tenSecondsLater] }),
+    );
+  };
   const { plane } = service;
   const beganAt = plane.clock.now();
   /** By default, a key is old enough for a run that is not found to count. */

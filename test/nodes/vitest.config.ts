@@ -17,7 +17,7 @@ export default defineConfig({
         ...shared,
         name,
         include: ['test/processes/**/*.test.ts', 'test/docs/**/*.test.ts'],
-        env: { NODE_OF_BUNDLE: binaryOf(name) },
+        env: { ...shared.env, NODE_OF_BUNDLE: binaryOf(name) },
       },
     })),
   },

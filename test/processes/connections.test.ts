@@ -3,29 +3,9 @@ import { hasIpv6 } from '../kit/listen.js';
 import { startRelay } from '../kit/peers.js';
 import { preload } from '../kit/preload.js';
 import { expectRevoked, pastProxy, setSecureStage } from '../kit/secure-stage.js';
-import { errorOf, setProcess, warningsOf } from '../kit/stage.js';
+import { setProcess, warningsOf } from '../kit/stage.js';
 import { authorityFile, good } from '../kit/tls/certificates.js';
 import { forever } from '../kit/wait.js';
-
-test.concurrent.for([
-  [302, 'list-projects'],
-  [307, 'create-key'],
-] as const)(
-  'a step does not follow a redirect with %i to another origin, and sends its key only to base-url',
-  async ([status, mode], context) => {
-    const location = 'https://other.test/login?token=of-somebody';
-    const faults = [{ fault: { kind: 'redirect', status, location } }] as const;
-    const { service, proxy, runMode } = await setSecureStage(context, { faults });
-    const result = await runMode(mode, { timeout: '5s' });
-    expect(result.conclusion).toBe('failure');
-    // Only a 4xx to a create is quoted.
-    expect(errorOf(result)).toContain(mode === 'create-key' ? 'the redirect was' : 'https://other.test/login');
-    expect(errorOf(result)).not.toContain('of-somebody');
-    expect(new Set(proxy.asked.map(({ url }) => url))).toEqual(new Set(['control.test:443']));
-    expect(JSON.stringify(proxy.asked.map(({ headers }) => headers))).not.toContain(service.apiKey);
-    expect(service.requests[0]?.headers).toMatchObject({ authorization: `Bearer ${service.apiKey}` });
-  },
-);
 
 test.concurrent('polls share one connection, and the request after one without a response goes over a new one', async (context) => {
   const { service, operation, start } = await setProcess(context);

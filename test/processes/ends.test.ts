@@ -3,7 +3,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, type TestContext, test } from 'vitest';
+import { expect, type TestContext, test } from 'vitest';
 import type { Fault } from '../../control-plane/index.js';
 import { delay, hang } from '../kit/fault.js';
 import { needs } from '../kit/host.js';
@@ -110,15 +110,6 @@ test.concurrent('the step fails with status error if nothing can be written to s
   expect(result).toMatchObject({ exitCode: 1, signal: null, overran: false, outputs: { status: 'error' } });
 });
 
-test.concurrent.for(['SIGINT before output 1', 'SIGTERM before summary 1', 'SIGINT after summary 1'])(
-  'a signal does not change a result that is published (%s)',
-  async (SIGNAL_AT, context) => {
-    const result = await waitForEnded(context, { nodeArgs: preload('signal-at'), env: { SIGNAL_AT } });
-    expect(result).toMatchObject({ exitCode: 0, outputs: { status: 'finished' } });
-    expect(result.stderr).toBe(`${SIGNAL_AT}\n`);
-  },
-);
-
 /** Starts a step with these inputs. Its process is held in this way from the event on. */
 type Hold = (context: TestContext, inputs?: StepOptions['inputs']) => Promise<[StepHandle, event: Promise<unknown>]>;
 
@@ -145,22 +136,27 @@ const holds: Readonly<Record<string, Hold>> = {
   },
 };
 
-describe.for(Object.entries(holds))('while %s,', ([, hold]) => {
-  test.concurrent('SIGINT ends the step as cancelled, without an error', async (context) => {
+test.concurrent.for(Object.entries(holds))(
+  'SIGINT ends a step as cancelled, without an error, while %s',
+  async ([, hold], context) => {
     needs(context, 'signals');
     const [step, event] = await hold(context);
     await step.reach(event);
     step.kill('SIGINT');
     expectCancelled(await step.done);
-  });
-  test.concurrent('the deadline ends the step with status timeout', async (context) => {
+  },
+);
+
+test.concurrent.for(Object.entries(holds))(
+  'the deadline ends a step with status timeout while %s',
+  async ([, hold], context) => {
     const [step, event] = await hold(context, { timeout: '3s' });
     await step.reach(event);
     const result = await step.done;
     expect(result).toMatchObject({ exitCode: 1, overran: false, outputs: { status: 'timeout' } });
     errorOf(result);
-  });
-});
+  },
+);
 
 const long = 'x'.repeat(2 ** 20);
 const bodies = { usable: { projects: [{ id: 'p', name: long }] }, unusable: [long] };

@@ -51,10 +51,3 @@ test('outside src/action and the entries, only files that read inputs or write r
   expect(others).toEqual([]);
   expect(read('modes/mode.ts')).not.toMatch(/^(?!import type ).*\/action\//m);
 });
-
-test('@actions/core, @actions/http-client and @actions/github are each imported in only one part of src', () => {
-  const importersOf = (name: string) => imports.filter(({ to }) => to === name).map(({ from }) => from);
-  expect(importersOf('@actions/core')).toEqual(['action/toolkit.ts']);
-  expect(new Set(importersOf('@actions/http-client').map(folderOf))).toEqual(new Set(['http']));
-  expect(importersOf('@actions/github')).toEqual(['modes/sweep-keys/workflow-runs.ts']);
-});
