@@ -14,11 +14,11 @@ import { waitFigures } from './waits.js';
 const { values } = parseArgs({ options: { short: { type: 'boolean', default: false } } });
 
 const figures = [
-  ...(await processFigures(values.short ? 5 : 25)),
+  ...(await processFigures(values.short ? 2 : 25)),
   ...(await postFigures()),
-  ...(await keyFigures(values.short ? 5 : 25)),
+  ...(await keyFigures(values.short ? 2 : 25)),
   ...(await listFigures(values.short ? 1 : 5, values.short ? 10_000 : 100_000)),
-  ...(await projectFigures(values.short ? 3 : 200)),
-  ...(await waitFigures(values.short ? 20 : 100)),
+  ...(await projectFigures(values.short ? 1 : 200)),
+  ...(await waitFigures(values.short ? 5 : 100)),
 ];
 console.log(asTable(figures));
