@@ -1,14 +1,8 @@
 /** `npm run demo`: the bundle at work against the embedded control plane, as a runner would run it. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { startControlPlane } from '../../control-plane/index.js';
 import { Job } from '../runner/job.js';
 import { type StepResult, startPost, startStep } from '../runner/step.js';
-import { headline, presentStep, showProgress, summaryPage } from './present.js';
-
-const folder = 'build/demo';
-rmSync(folder, { recursive: true, force: true });
-mkdirSync(folder, { recursive: true });
+import { headline, presentStep } from './present.js';
 
 const job = new Job();
 const lengthMs = 1_500;
@@ -18,13 +12,10 @@ const [projectId = ''] = service.projectIds;
 /** Prints what is to be seen before the step runs, and the step when it has ended. */
 async function show(title: string, about: string, run: () => Promise<StepResult>): Promise<StepResult> {
   console.log(`${headline(title)}\n  ${about}\n`);
-  const step = await run().finally(showProgress());
+  const step = await run();
   const withoutFolder = (text: string) => text.replaceAll(job.temp, '$RUNNER_TEMP');
   const outputs = Object.fromEntries(Object.entries(step.outputs).map(([name, text]) => [name, withoutFolder(text)]));
   console.log(presentStep({ ...step, outputs, log: withoutFolder(step.log) }));
-  const page = join(folder, `${title.replaceAll(/\W+/g, '-').toLowerCase()}.html`);
-  writeFileSync(page, summaryPage(step.summary, title));
-  console.log(`  Job summary: ${page}\n`);
   return step;
 }
 
@@ -59,5 +50,4 @@ try {
 }
 console.log(`That was all. Next:
   - README.md shows how to set the action up in your repository.
-  - docs/control-plane.md shows how to test your own workflow against this control plane.
-  - The job summaries are in ${folder}: open them in a browser.`);
+  - docs/control-plane.md shows how to test your own workflow against this control plane.`);

@@ -129,9 +129,8 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
       if (child.closeStdout === undefined) throw new Error('closeStdout needs `overSockets`.');
       return child.closeStdout();
     },
-    /** The runner's cancel sequence; its waits are multiplied by `scale`. */
-    cancel: (scale = 1) => {
-      if (!child.hasExited) cancelling ??= cancel({ kill, ended: child.ended }, scale);
+    cancel: () => {
+      if (!child.hasExited) cancelling ??= cancel({ kill, ended: child.ended });
       return done;
     },
     /** Waits for an event of the test. A step that ends before it fails the test at once, with its output. */
@@ -159,11 +158,10 @@ const cancelSequence = [
   ['SIGKILL', 0],
 ] as const;
 
-/** `scale` shortens the waits for tests. */
-async function cancel(child: Pick<StepProcess, 'kill' | 'ended'>, scale: number): Promise<void> {
+async function cancel(child: Pick<StepProcess, 'kill' | 'ended'>): Promise<void> {
   const isOver = child.ended.catch(() => undefined).then(() => true);
   for (const [signal, waits] of cancelSequence) {
     child.kill(signal);
-    if (await Promise.race([isOver, pause(waits * 1000 * scale, false, { ref: false })])) return;
+    if (await Promise.race([isOver, pause(waits * 1000, false, { ref: false })])) return;
   }
 }

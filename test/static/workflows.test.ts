@@ -29,15 +29,6 @@ test('no token of a workflow can write to the repository', () => {
   expect(writing.sort()).toEqual(['codeql.yml: analyze: security-events', ...ofRelease]);
 });
 
-test('no workflow uses a cache', () => {
-  const { runs: install }: { runs: Job } = parse(readFileSync('.github/actions/install/action.yml', 'utf8'));
-  const steps = [...jobs, install].flatMap((job) => job.steps);
-  const stepsOf = (action: string) => steps.filter(({ uses }) => uses?.startsWith(action));
-  expect(stepsOf('actions/cache')).toEqual([]);
-  expect(stepsOf('actions/setup-')).toMatchObject([{ with: { 'package-manager-cache': false } }]);
-  expect(stepsOf('github/codeql-action/init@')).toMatchObject([{ with: { 'trap-caching': false } }]);
-});
-
 test('a release skips all its jobs unless a person starts it on main', () => {
   expect(Object.keys(workflow('release.yml').on)).toEqual(['workflow_dispatch']);
   // A job that needs a skipped one is skipped, unless it has a condition of its own.
