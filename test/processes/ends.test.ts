@@ -150,8 +150,7 @@ test.concurrent.for(Object.entries(holds))(
 test.concurrent.for(Object.entries(holds))(
   'the deadline ends a step with status timeout while %s',
   async ([, hold], context) => {
-    const [step, event] = await hold(context, { timeout: '3s' });
-    await step.reach(event);
+    const [step] = await hold(context, { timeout: '3s' });
     const result = await step.done;
     expect(result).toMatchObject({ exitCode: 1, overran: false, outputs: { status: 'timeout' } });
     errorOf(result);
