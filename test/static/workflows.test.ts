@@ -19,7 +19,7 @@ const folder = '.github/workflows';
 const workflow = (file: string) => parse(readFileSync(join(folder, file), 'utf8'));
 const jobsOf = (file: string) => Object.entries<Job>(workflow(file).jobs);
 const jobs = readdirSync(folder).flatMap((file) => jobsOf(file).map(([id, job]) => ({ id: `${file}: ${id}`, ...job })));
-const { pack, publish }: Record<'pack' | 'publish', Job> = workflow('release.yml').jobs;
+const { publish }: Record<'publish', Job> = workflow('release.yml').jobs;
 
 test('no token of a workflow can write to the repository', () => {
   const writing = jobs.flatMap(({ id, permissions = {} }) =>
@@ -48,12 +48,6 @@ test('only the last job of a release reads a secret, after an approval, and writ
   const writes = /create-tag|move-major|gh release (create|edit|delete)/;
   const tokens = publish.steps.flatMap(({ run = '', env }) => (writes.test(run) ? [env?.['GH_TOKEN']] : []));
   expect(tokens).toEqual(Array(3).fill(`\${{ steps.app.outputs.token }}`));
-});
-
-test('the job that packs a release runs no code but our own and that of GitHub', () => {
-  expect(pack.steps.map(({ uses, run }) => uses?.replace(/@.*/, '') ?? run)).toEqual([
-    ...['actions/checkout', 'node scripts/release.js pack "$VERSION" build/release', 'actions/upload-artifact'],
-  ]);
 });
 
 const filesOfRunner = ['action.yml', 'dist/main/index.js', 'node24/action.yml'];

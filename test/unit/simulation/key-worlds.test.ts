@@ -58,30 +58,6 @@ describe('post ends each key, or names it, although', () => {
     });
 });
 
-describe('post names what it cannot end:', () => {
-  const alarmsIn = async (scene: Partial<KeyWorld>) => {
-    const { alarms, violation, job } = await runWorld({ ...plain, ...scene });
-    expect(violation).toBeUndefined();
-    return { alarms, made: job.made };
-  };
-
-  it('a key whose id the service gave wrongly', async () => {
-    const { alarms, made } = await alarmsIn({ faults: [{ part: 'main', nth: 1, what: 'id of another' }] });
-    expect(alarms).toEqual([expect.stringContaining(made[0]?.name ?? '')]);
-  });
-
-  it('a create that the service carries out when the job is over', async () => {
-    const { alarms, made } = await alarmsIn({ faults: [{ part: 'main', nth: 1, what: 'late 45' }] });
-    expect(made).toHaveLength(2);
-    expect(alarms).toEqual([expect.stringContaining(made[0]?.name ?? '')]);
-  });
-
-  it('a key during an outage of 502 that does not end', async () => {
-    const { alarms, made } = await alarmsIn({ outages: [outage('502', -1, 60)] });
-    expect(alarms).toEqual([expect.stringContaining(made[0]?.id ?? '')]);
-  });
-});
-
 describe('the judge of the worlds sees', () => {
   it('an alarm, if copies accept a revoked key for longer than it thinks', async () => {
     const { alarms, violation } = await runWorld({ ...plain, age: 0, unknown: 8, accepted: 12 });
