@@ -1,8 +1,5 @@
-import { existsSync, readFileSync, statfsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
 import { configDefaults, defineConfig } from 'vitest/config';
-
-/** What validates action.yml loads JSON without an attribute, which Node refuses. */
-const validator = /\/node_modules\/@actions\/(languageservice|workflow-parser|expressions)\/.+\.js$/;
 
 /** Tests make thousands of small files. Some disks take longer for them than the tests take for all else. */
 const memory = '/dev/shm';
@@ -22,14 +19,11 @@ export const shared = {
 };
 
 export default defineConfig({
-  // Read plainly: its source maps name files that are not published, which is a warning each.
-  plugins: [{ name: 'validator', load: (id) => (validator.test(id) ? readFileSync(id, 'utf8') : undefined) }],
   test: {
     ...shared,
     include: ['test/**/*.test.ts'],
     // These have commands of their own, `npm run test:nodes`, `npm run test:windows`, `npm run test:official` and `npm run e2e`.
     exclude: [...configDefaults.exclude, 'test/nodes/**', 'test/windows/**', 'test/official/**', 'test/e2e/**'],
-    server: { deps: { inline: [validator] } },
     reporters: ['default', ['json', { outputFile: 'build/tests.json' }]],
   },
 });

@@ -14,7 +14,6 @@ export function loadManifest(path = 'action.yml'): Manifest {
 }
 
 function readManifest(file: string) {
-  // A test validates the project's by GitHub's own schema.
   const { runs, inputs } = parse(readFileSync(file, 'utf8'));
   const given = Object.entries<{ readonly default?: unknown } | null>(inputs ?? {});
   const defaults = given.map(([name, input]) => [name, String(input?.default ?? '')] as const);
