@@ -10,13 +10,10 @@ const tried = new Set<string>();
 type Attempt = (file: string, context: TestContext) => Promise<void>;
 
 /** One test of a file of `examples`, which is run as it stands. */
-function example(name: string, promise: string, attempt: Attempt, retry = 0): void {
+function example(name: string, promise: string, attempt: Attempt): void {
   tried.add(name);
-  test.concurrent(`${name} ${promise}`, { retry }, (context) => attempt(join('examples', name), context));
+  test.concurrent(`${name} ${promise}`, (context) => attempt(join('examples', name), context));
 }
-
-/** A test of printed text has three tries: on a busy machine, act can lose the last line that a step prints before it ends. */
-const printing: typeof example = (name, promise, attempt) => example(name, promise, attempt, 2);
 
 test('test/e2e runs each example that contains a job which cannot run alone', () => {
   const together = readdirSync('examples').filter((name) => needsService(readFileSync(join('examples', name), 'utf8')));
@@ -106,15 +103,13 @@ example('fan-out-in-batches.yml', 'runs its script for each project, each job wi
   expect(service.plane.aliveKeys().map(({ id }) => id)).toEqual(['1']);
 });
 
-printing('fan-out-in-batches.yml', 'goes on without a failed project, and names it', async (file, context) => {
+example('fan-out-in-batches.yml', 'goes on without a failed project', async (file, context) => {
   const { service, run, script, startUntil, story } = await setStage(context, { projects: 12 });
   const [busy = '', broken = '', ...others] = inEurope(service.plane.projectsJson);
   startUntil({ endpoint: 'list-operations', path: busy }, { projectId: busy, outcome: 'failed' });
   const failing = script('migrate').replace('exec curl', `test "$1" != ${broken} || exit 3\nexec curl`);
-  const { succeeded, text } = await run(file, 'schedule', { 'migrate.sh': failing });
+  const { succeeded } = await run(file, 'schedule', { 'migrate.sh': failing });
   expect(succeeded).toBe(false);
-  expect(text).toContain(`migrate.sh failed for project ${broken}`);
-  expect(text).toMatch(new RegExp(`❗.*${busy}`));
   const migrated = story().flatMap((line) => /^migrate (\S+),/.exec(line)?.[1] ?? []);
   expect(migrated.sort()).toEqual(others.sort());
 });

@@ -30,8 +30,9 @@ export async function setStage(context: TestContext, options: ServedControlPlane
     const root = mkdtempSync(join(tmpdir(), 'ctl-action-e2e-'));
     context.onTestFinished(() => rmSync(root, { recursive: true, force: true }));
     const entries: Entry[] = [];
-    const readText = () => entries.map(({ job = 'act', msg }) => `[${job}] ${msg.trimEnd()}\n`).join('');
-    context.onTestFailed(() => console.log(readText()));
+    context.onTestFailed(() =>
+      console.log(entries.map(({ job = 'act', msg }) => `[${job}] ${msg.trimEnd()}`).join('\n')),
+    );
     const words = [
       ...[event, '--json', '--no-cache-server'],
       ...['--local-repository', `org/ctl-action@v1=${actionFolder}`],
@@ -50,7 +51,6 @@ export async function setStage(context: TestContext, options: ServedControlPlane
     const [exitCode] = await once(act, 'close');
     return {
       succeeded: exitCode === 0,
-      text: readText(),
       /** The results of a job: one for each of its matrix, none where it was not run. */
       resultsOf: (id: string) => entries.flatMap(({ jobID, jobResult }) => (jobID === id ? (jobResult ?? []) : [])),
     };
