@@ -27,6 +27,12 @@ for (const [path, { dev }] of Object.entries(packages)) {
   }
 }
 
+// Their modules only define things. So the bundle can leave out those that nothing here uses.
+for (const name of ['core', 'http-client']) {
+  const manifest = join(sources, 'node_modules/@actions', name, 'package.json');
+  write(manifest, JSON.stringify({ ...readJson(manifest), sideEffects: false }));
+}
+
 const ncc = createRequire(join(sources, 'package.json'))('@vercel/ncc');
 
 // Code that is loaded on demand is a separate bundle. With chunks, ncc would not join the modules of an entry into one
