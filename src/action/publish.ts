@@ -1,8 +1,9 @@
+import { UserError } from '../http/errors.js';
 import { isObject, type Json } from '../text/json.js';
 import { errorMessage } from '../text/sentences.js';
 import { paragraph } from './markdown.js';
-import { printArray, printObject, writeResultFile } from './result-file.js';
-import type { Outputs, PublishContext, StepReport } from './step-report.js';
+import { writeResultFile } from './result-file.js';
+import type { PublishContext, StepReport } from './step-report.js';
 import { escapeCommands, escapeCommandsInJson } from './toolkit.js';
 
 /** GitHub limits all outputs of a job to 1 MB. */
@@ -15,40 +16,41 @@ export function publishOutputs(report: StepReport, context: PublishContext): rea
   const { toolkit, secrets, mode } = context;
   const { status, succeeded, error, headline, outputs = {}, secretOutputs = {}, resultFields, response } = report;
   const warnings: string[] = [];
+
+  function publishFile(name: string, json: () => string): void {
+    let path = '';
+    try {
+      path = writeResultFile(name, () => escapeCommandsInJson(json()), context);
+    } catch (failure) {
+      // Later steps of a success could not read the result.
+      if (succeeded || !(failure instanceof UserError)) throw failure;
+      warnings.push(failure.message);
+    }
+    toolkit.output(name, path);
+  }
+
   for (const [name, value] of Object.entries(secretOutputs)) toolkit.output(name, value);
   if (resultFields !== undefined) {
     const fields = Object.entries(outputs).map(([name, value]) => [name.replaceAll('-', '_'), value]);
     const result = { mode, status, ...Object.fromEntries(fields), ...resultFields };
-    const file = { name: 'result-file', pieces: printObject(result), clean: (text: string) => secrets.redact(text) };
-    toolkit.output(file.name, writeResultFile(file, succeeded, warnings, context));
+    publishFile('result-file', () => `${secrets.redact(JSON.stringify(result))}\n`);
   }
-  if (response !== undefined) {
-    // Later steps need its secrets.
-    const file = { name: 'response-file', pieces: [response], clean: (text: string) => text };
-    toolkit.output(file.name, writeResultFile(file, succeeded, warnings, context));
-  }
-  const message = escapeCommands((error ?? headline).replace(/\s+/g, ' '));
-  // Redaction comes before escaping, because an escape could split a secret.
-  const clean = (text: string) => escapeCommandsInJson(secrets.redact(text));
+  // Later steps need its secrets.
+  if (response !== undefined) publishFile('response-file', () => response);
   const tooLarge: string[] = [];
+  const message = escapeCommands((error ?? headline).replace(/\s+/g, ' '));
   for (const [name, value] of Object.entries({ message, ...outputs })) {
-    const text = textWithinLimit(value, clean);
-    if (text === undefined) tooLarge.push(name);
-    toolkit.output(name, text ?? '');
+    const isOfRecords = typeof value === 'object' && isObject(value[0] as Json);
+    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    // Redaction comes before escaping, because an escape could split a secret.
+    const output = escapeCommandsInJson(secrets.redact(text));
+    const fits = output.length <= (isOfRecords ? maxRecordsLength : maxLength);
+    if (!fits) tooLarge.push(name);
+    toolkit.output(name, fits ? output : '');
   }
-  const warning = `Outputs left empty because they are too large: ${tooLarge.join(', ')}. Read them from the file that the output result-file names.`;
-  return tooLarge.length === 0 ? warnings : [...warnings, warning];
-}
-
-function textWithinLimit(value: Outputs[string], clean: (text: string) => string): string | undefined {
-  const isArray = typeof value === 'object';
-  const max = isArray && isObject(value[0] as Json) ? maxRecordsLength : maxLength;
-  let text = '';
-  for (const piece of isArray ? printArray(value) : [String(value)]) {
-    text += clean(piece);
-    if (text.length > max) return undefined;
-  }
-  return text;
+  if (tooLarge.length === 0) return warnings;
+  const where = 'Read them from the file that the output result-file names.';
+  return [...warnings, `Outputs left empty because they are too large: ${tooLarge.join(', ')}. ${where}`];
 }
 
 export async function publishLogAndSummary(report: StepReport, context: PublishContext): Promise<void> {

@@ -21,12 +21,12 @@ test.for([
   const environment = { RUNNER_TEMP: job.temp };
   const context = { toolkit: { ...toolkit, output }, secrets, environment, mode: 'list-keys', wantsSummary: false };
   const report = { status: 'ok', headline: '', resultFields: { first: [1, 2], second: { toJSON } } };
-  const message = `Could not write result-file to ${job.temp} (RUNNER_TEMP): ${why}`;
+  const message = `Could not write result-file to ${job.temp} (RUNNER_TEMP): ${why}. Check the runner's disk.`;
 
   expect(() => publishOutputs({ ...report, succeeded: true }, context)).toThrow(message);
   expect(readdirSync(job.temp)).toEqual([]);
   const failed = { ...report, status: 'match', succeeded: false };
-  expect(publishOutputs(failed, context)).toEqual([`${message}.`]);
+  expect(publishOutputs(failed, context)).toEqual([message]);
   expect(readdirSync(job.temp)).toEqual([]);
   expect(outputs).toEqual({ 'result-file': '', message: '' });
 });
