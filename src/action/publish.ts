@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { UserError } from '../http/errors.js';
 import { isObject, type Json } from '../text/json.js';
 import { errorMessage } from '../text/sentences.js';
 import { paragraph } from './markdown.js';
-import { writeResultFile } from './result-file.js';
 import type { PublishContext, StepReport } from './step-report.js';
 import { escapeCommands, escapeCommandsInJson } from './toolkit.js';
 
@@ -51,6 +54,21 @@ export function publishOutputs(report: StepReport, context: PublishContext): rea
   if (tooLarge.length === 0) return warnings;
   const where = 'Read them from the file that the output result-file names.';
   return [...warnings, `Outputs left empty because they are too large: ${tooLarge.join(', ')}. ${where}`];
+}
+
+/** Writes a file that only its owner can read. `name`: of the output with its path. Returns the path. */
+function writeResultFile(name: string, json: () => string, { environment, mode }: PublishContext): string {
+  const folder = environment['RUNNER_TEMP'] || tmpdir();
+  const path = join(folder, `ctl-${mode}-${name}-${randomUUID()}.json`);
+  try {
+    writeFileSync(path, json(), { flag: 'wx', mode: 0o600 });
+    return path;
+  } catch (error) {
+    // On a full disk, a part of it may be there.
+    rmSync(path, { force: true });
+    const reason = (error as NodeJS.ErrnoException).code ?? errorMessage(error);
+    throw new UserError(`Could not write ${name} to ${folder} (RUNNER_TEMP): ${reason}. Check the runner's disk.`);
+  }
 }
 
 export async function publishLogAndSummary(report: StepReport, context: PublishContext): Promise<void> {

@@ -83,6 +83,7 @@ export class InputReader {
 
   /** Returns null for an invalid value. `complete()` later throws an error that names the input. */
   parse<T>(name: InputName, parse: Parse<T>, text = this.text(name)): T | null {
+    this.#used.add(name);
     return this.#problems.has(name) ? null : this.#parse(name, parse, text);
   }
 
