@@ -2,7 +2,7 @@ import { RequestError } from '../http/errors.js';
 import type { HttpRequest, HttpResponse } from '../http/exchange.js';
 import { isTransientStatus } from '../http/retry.js';
 import { parseRetryAfter } from '../http/retry-after.js';
-import { hasContent, isObject, isText, type Json, parseJson, parseJsonOrUndefined, toText } from '../text/json.js';
+import { hasContent, isObject, isText, type Json, parseJsonOrUndefined, toText } from '../text/json.js';
 import { cut, sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 
 /** Returns the decoded body, or throws an error that describes the response. `nowMs`: milliseconds since 1970. */
@@ -37,13 +37,9 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
     throw failure(`status ${status}${said}`, isProxyFailure || isTransientStatus(status));
   }
   const isEmpty = text.trim() === '';
-  let body: Json;
-  try {
-    body = request.mayBeEmpty && isEmpty ? null : parseJson(text);
-  } catch {
-    // JSON.parse's error is dropped, because it quotes the body, which may contain a key.
+  const body = request.mayBeEmpty && isEmpty ? null : parseJsonOrUndefined(text);
+  if (body === undefined)
     throw failure(`status ${status} with ${page ?? (isEmpty ? 'an empty body' : 'a body that is not JSON')}`, true);
-  }
   try {
     return decode(body, response);
   } catch (error) {
