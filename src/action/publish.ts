@@ -6,6 +6,7 @@ import { UserError } from '../http/errors.js';
 import { isObject, type Json } from '../text/json.js';
 import { errorMessage } from '../text/sentences.js';
 import { paragraph } from './markdown.js';
+import type { Secrets } from './secrets.js';
 import type { PublishContext, StepReport } from './step-report.js';
 import { escapeCommands, escapeCommandsInJson } from './toolkit.js';
 
@@ -73,25 +74,24 @@ function writeResultFile(name: string, json: () => string, { environment, mode }
 
 export async function publishLogAndSummary(report: StepReport, context: PublishContext): Promise<void> {
   const { toolkit, secrets, mode, wantsSummary } = context;
-  const clean = (text: string) => secrets.redact(text);
-  for (const warning of report.warnings ?? []) toolkit.warning(clean(warning));
-  if (report.notice !== undefined) toolkit.notice(clean(report.notice));
-  if (report.error === undefined) toolkit.info(clean(`${report.headline}.`));
-  else toolkit.error(clean(report.error));
+  for (const warning of report.warnings ?? []) toolkit.warning(warning);
+  if (report.notice !== undefined) toolkit.notice(report.notice);
+  if (report.error === undefined) toolkit.info(`${report.headline}.`);
+  else toolkit.error(report.error);
   if (!wantsSummary) return;
-  const markdown = renderSummary(report, mode, clean);
   try {
-    await toolkit.summary(markdown);
+    await toolkit.summary(renderSummary(report, mode, secrets));
   } catch (error) {
     // A step without a summary can still succeed.
     toolkit.warning(`Could not write the summary: ${errorMessage(error)}`);
   }
 }
 
-/** `clean` redacts secrets. It must also see a text before it is escaped, because an escape could split a secret. */
-export function renderSummary(report: StepReport, mode: string, clean: (text: string) => string): string {
+export function renderSummary(report: StepReport, mode: string, secrets: Secrets): string {
   const { succeeded, status, headline, error, notice, warnings = [], details = '' } = report;
   const sign = !succeeded ? (status === 'cancelled' ? '🚫' : '❌') : warnings.length > 0 ? '⚠️' : '✅';
-  const texts = [error, ...warnings, notice].flatMap((text) => (text === undefined ? [] : paragraph(clean(text))));
-  return clean(`### ${sign} ${mode}: ${headline}\n\n${texts.join('')}${details}\n`);
+  const texts = [error, ...warnings, notice].filter((text) => text !== undefined);
+  // A secret must be found before an escape can split it.
+  const paragraphs = texts.map((text) => paragraph(secrets.redact(text)));
+  return `### ${sign} ${mode}: ${headline}\n\n${paragraphs.join('')}${details}\n`;
 }
