@@ -21,10 +21,10 @@ export function publishOutputs(report: StepReport, context: PublishContext): rea
   const { status, succeeded, error, headline, outputs = {}, secretOutputs = {}, resultFields, response } = report;
   const warnings: string[] = [];
 
-  function publishFile(name: string, json: () => string): void {
+  function publishFile(name: string, json: string): void {
     let path = '';
     try {
-      path = writeResultFile(name, () => escapeCommandsInJson(json()), context);
+      path = writeResultFile(name, escapeCommandsInJson(json), context);
     } catch (failure) {
       // Later steps of a success could not read the result.
       if (succeeded || !(failure instanceof UserError)) throw failure;
@@ -37,10 +37,10 @@ export function publishOutputs(report: StepReport, context: PublishContext): rea
   if (resultFields !== undefined) {
     const fields = Object.entries(outputs).map(([name, value]) => [name.replaceAll('-', '_'), value]);
     const result = { mode, status, ...Object.fromEntries(fields), ...resultFields };
-    publishFile('result-file', () => `${secrets.redact(JSON.stringify(result))}\n`);
+    publishFile('result-file', `${secrets.redact(JSON.stringify(result))}\n`);
   }
   // Later steps need its secrets.
-  if (response !== undefined) publishFile('response-file', () => response);
+  if (response !== undefined) publishFile('response-file', response);
   const tooLarge: string[] = [];
   const message = escapeCommands((error ?? headline).replace(/\s+/g, ' '));
   for (const [name, value] of Object.entries({ message, ...outputs })) {
@@ -58,16 +58,16 @@ export function publishOutputs(report: StepReport, context: PublishContext): rea
 }
 
 /** Writes a file that only its owner can read. `name`: of the output with its path. Returns the path. */
-function writeResultFile(name: string, json: () => string, { environment, mode }: PublishContext): string {
+function writeResultFile(name: string, json: string, { environment, mode }: PublishContext): string {
   const folder = environment['RUNNER_TEMP'] || tmpdir();
   const path = join(folder, `ctl-${mode}-${name}-${randomUUID()}.json`);
   try {
-    writeFileSync(path, json(), { flag: 'wx', mode: 0o600 });
+    writeFileSync(path, json, { flag: 'wx', mode: 0o600 });
     return path;
   } catch (error) {
     // On a full disk, a part of it may be there.
     rmSync(path, { force: true });
-    const reason = (error as NodeJS.ErrnoException).code ?? errorMessage(error);
+    const reason = (error as NodeJS.ErrnoException).code;
     throw new UserError(`Could not write ${name} to ${folder} (RUNNER_TEMP): ${reason}. Check the runner's disk.`);
   }
 }
