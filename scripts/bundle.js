@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
+import { minifySync } from 'rolldown/utils';
 import { hashOfSources } from './hash-of-sources.js';
 
 const target = process.argv[2];
@@ -43,10 +44,12 @@ for (const [path, { source, apart }] of Object.entries(bundles)) {
   const { code, assets } = await ncc(join(sources, source), {
     externals: apart === undefined ? {} : { [apart]: `./${basename(apart)}` },
     license: `${basename(path, '.js')}.licenses.txt`,
-    minify: true,
     quiet: true,
   });
-  write(join(target, path), code);
+  // The minifier of ncc keeps functions that nothing calls.
+  const minified = minifySync(path, code, { module: false, compress: { target: 'es2022' } });
+  if (minified.errors.length > 0) throw new Error(minified.errors.map(({ message }) => message).join('\n'));
+  write(join(target, path), minified.code);
   for (const [name, { source }] of Object.entries(assets)) {
     write(join(target, dirname(path), name), name.endsWith('.licenses.txt') ? withoutStandIns(String(source)) : source);
   }

@@ -32,7 +32,7 @@ export class PostStep implements Work {
     const parentKey = apiKeys(toolkit.input, environment).find((key) => isSealedWith(key, saved, environment));
     if (parentKey !== undefined) secrets.add(parentKey);
     const rate = new Rate(clock, random, longestRetryAfter);
-    const connection = { exchange, log: secrets.logTo(toolkit), baseUrl: new URL(state.baseUrl), rate };
+    const connection = { exchange, log: toolkit, baseUrl: new URL(state.baseUrl), rate };
     const parent = parentKey === undefined ? undefined : new ControlApi({ ...connection, apiKey: parentKey });
     const until = (time: number) => new Deadline(clock, time, cancellation);
     const endMinted = async () => {
@@ -50,7 +50,7 @@ export class PostStep implements Work {
   }
 
   async reportError(error: unknown, world: World): Promise<boolean> {
-    world.toolkit.debug(world.secrets.redact(String(error instanceof Error ? error.stack : error)));
+    world.toolkit.debug(String(error instanceof Error ? error.stack : error));
     const report =
       this.#report?.status === 'ok'
         ? crashAfterReport(error, this.#report)

@@ -1,5 +1,5 @@
 import { Secrets } from './action/secrets.js';
-import { type Environment, type Toolkit, toolkit } from './action/toolkit.js';
+import { type Environment, redacting, toolkit as runner, type Toolkit } from './action/toolkit.js';
 import type { Exchange } from './http/exchange.js';
 import { httpExchange } from './http/http-exchange.js';
 import { proxyPasswords } from './http/proxy.js';
@@ -40,7 +40,8 @@ export function runAsProcess(work: Work): void {
 
   // With `NODE_TLS_REJECT_UNAUTHORIZED=0`, Node would accept any certificate, including for octokit's connections.
   delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
-  const secrets = new Secrets(toolkit.mask);
+  const secrets = new Secrets(runner.mask);
+  const toolkit = redacting(runner, secrets);
   for (const password of proxyPasswords(process.env)) secrets.add(password);
 
   let reported = false;
@@ -70,7 +71,7 @@ export function runAsProcess(work: Work): void {
     const reporting = work.reportError(error, world).catch((reportFailure: unknown) => {
       const what = `${errorMessage(error)}. The step could not report this: ${errorMessage(reportFailure)}`;
       const advice = "Check the runner's disk, then re-run the job. Post revokes a key of this step.";
-      toolkit.error(secrets.redact(`${what}. ${advice}`));
+      toolkit.error(`${what}. ${advice}`);
       return false;
     });
     exit(await reporting);

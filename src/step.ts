@@ -1,8 +1,8 @@
 import { errorReport, failureReport } from './action/failure-report.js';
-import { BadInputs } from './action/inputs/input-reader.js';
 import { maskParentKey, readInputs } from './action/inputs/inputs.js';
 import { publishLogAndSummary, publishOutputs } from './action/publish.js';
 import { ControlApi } from './api/control-api.js';
+import { UserError } from './http/errors.js';
 import { Rate } from './http/rate.js';
 import { serializePostState, splitPostState } from './keys/post-state.js';
 import { nothingToRevoke, postStateName } from './keys/post-state-name.js';
@@ -36,13 +36,12 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
     },
   };
   const rate = new Rate(clock, world.random);
-  const log = secrets.logTo(toolkit);
-  const connection = { apiKey, baseUrl, exchange: world.exchange, log, rate };
+  const connection = { apiKey, baseUrl, exchange: world.exchange, log: toolkit, rate };
   const collaborators = {
     api: new ControlApi(connection),
     deadline: new Deadline(clock, timeout || Number.POSITIVE_INFINITY, world.cancellation),
     rate,
-    log,
+    log: toolkit,
     random: world.random,
   };
   const running = inputs.runMode(collaborators, services, timeout);
@@ -62,8 +61,7 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
 }
 
 export async function reportError(error: unknown, world: World): Promise<false> {
-  if (!(error instanceof BadInputs))
-    world.toolkit.debug(world.secrets.redact(String(error instanceof Error ? error.stack : error)));
+  if (!(error instanceof UserError)) world.toolkit.debug(String(error instanceof Error ? error.stack : error));
   const wantsSummary = world.toolkit.input('summary').toLowerCase() !== 'false';
   const context = { ...world, mode: 'ctl-action', wantsSummary };
   const report = errorReport(error);

@@ -1,8 +1,13 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { UserError } from '../http/errors.js';
 import { isObject, type Json } from '../text/json.js';
 import { errorMessage } from '../text/sentences.js';
 import { paragraph } from './markdown.js';
-import { printArray, printObject, writeResultFile } from './result-file.js';
-import type { Outputs, PublishContext, StepReport } from './step-report.js';
+import type { Secrets } from './secrets.js';
+import type { PublishContext, StepReport } from './step-report.js';
 import { escapeCommands, escapeCommandsInJson } from './toolkit.js';
 
 /** GitHub limits all outputs of a job to 1 MB. */
@@ -15,63 +20,78 @@ export function publishOutputs(report: StepReport, context: PublishContext): rea
   const { toolkit, secrets, mode } = context;
   const { status, succeeded, error, headline, outputs = {}, secretOutputs = {}, resultFields, response } = report;
   const warnings: string[] = [];
+
+  function publishFile(name: string, json: string): void {
+    let path = '';
+    try {
+      path = writeResultFile(name, escapeCommandsInJson(json), context);
+    } catch (failure) {
+      // Later steps of a success could not read the result.
+      if (succeeded || !(failure instanceof UserError)) throw failure;
+      warnings.push(failure.message);
+    }
+    toolkit.output(name, path);
+  }
+
   for (const [name, value] of Object.entries(secretOutputs)) toolkit.output(name, value);
   if (resultFields !== undefined) {
     const fields = Object.entries(outputs).map(([name, value]) => [name.replaceAll('-', '_'), value]);
     const result = { mode, status, ...Object.fromEntries(fields), ...resultFields };
-    const file = { name: 'result-file', pieces: printObject(result), clean: (text: string) => secrets.redact(text) };
-    toolkit.output(file.name, writeResultFile(file, succeeded, warnings, context));
+    publishFile('result-file', `${secrets.redact(JSON.stringify(result))}\n`);
   }
-  if (response !== undefined) {
-    // Later steps need its secrets.
-    const file = { name: 'response-file', pieces: [response], clean: (text: string) => text };
-    toolkit.output(file.name, writeResultFile(file, succeeded, warnings, context));
-  }
-  const message = escapeCommands((error ?? headline).replace(/\s+/g, ' '));
-  // Redaction comes before escaping, because an escape could split a secret.
-  const clean = (text: string) => escapeCommandsInJson(secrets.redact(text));
+  // Later steps need its secrets.
+  if (response !== undefined) publishFile('response-file', response);
   const tooLarge: string[] = [];
+  const message = escapeCommands((error ?? headline).replace(/\s+/g, ' '));
   for (const [name, value] of Object.entries({ message, ...outputs })) {
-    const text = textWithinLimit(value, clean);
-    if (text === undefined) tooLarge.push(name);
-    toolkit.output(name, text ?? '');
+    const isOfRecords = typeof value === 'object' && isObject(value[0] as Json);
+    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    // Redaction comes before escaping, because an escape could split a secret.
+    const output = escapeCommandsInJson(secrets.redact(text));
+    const fits = output.length <= (isOfRecords ? maxRecordsLength : maxLength);
+    if (!fits) tooLarge.push(name);
+    toolkit.output(name, fits ? output : '');
   }
-  const warning = `Outputs left empty because they are too large: ${tooLarge.join(', ')}. Read them from the file that the output result-file names.`;
-  return tooLarge.length === 0 ? warnings : [...warnings, warning];
+  if (tooLarge.length === 0) return warnings;
+  const where = 'Read them from the file that the output result-file names.';
+  return [...warnings, `Outputs left empty because they are too large: ${tooLarge.join(', ')}. ${where}`];
 }
 
-function textWithinLimit(value: Outputs[string], clean: (text: string) => string): string | undefined {
-  const isArray = typeof value === 'object';
-  const max = isArray && isObject(value[0] as Json) ? maxRecordsLength : maxLength;
-  let text = '';
-  for (const piece of isArray ? printArray(value) : [String(value)]) {
-    text += clean(piece);
-    if (text.length > max) return undefined;
+/** Writes a file that only its owner can read. `name`: of the output with its path. Returns the path. */
+function writeResultFile(name: string, json: string, { environment, mode }: PublishContext): string {
+  const folder = environment['RUNNER_TEMP'] || tmpdir();
+  const path = join(folder, `ctl-${mode}-${name}-${randomUUID()}.json`);
+  try {
+    writeFileSync(path, json, { flag: 'wx', mode: 0o600 });
+    return path;
+  } catch (error) {
+    // On a full disk, a part of it may be there.
+    rmSync(path, { force: true });
+    const reason = (error as NodeJS.ErrnoException).code;
+    throw new UserError(`Could not write ${name} to ${folder} (RUNNER_TEMP): ${reason}. Check the runner's disk.`);
   }
-  return text;
 }
 
 export async function publishLogAndSummary(report: StepReport, context: PublishContext): Promise<void> {
   const { toolkit, secrets, mode, wantsSummary } = context;
-  const clean = (text: string) => secrets.redact(text);
-  for (const warning of report.warnings ?? []) toolkit.warning(clean(warning));
-  if (report.notice !== undefined) toolkit.notice(clean(report.notice));
-  if (report.error === undefined) toolkit.info(clean(`${report.headline}.`));
-  else toolkit.error(clean(report.error));
+  for (const warning of report.warnings ?? []) toolkit.warning(warning);
+  if (report.notice !== undefined) toolkit.notice(report.notice);
+  if (report.error === undefined) toolkit.info(`${report.headline}.`);
+  else toolkit.error(report.error);
   if (!wantsSummary) return;
-  const markdown = renderSummary(report, mode, clean);
   try {
-    await toolkit.summary(markdown);
+    await toolkit.summary(renderSummary(report, mode, secrets));
   } catch (error) {
     // A step without a summary can still succeed.
     toolkit.warning(`Could not write the summary: ${errorMessage(error)}`);
   }
 }
 
-/** `clean` redacts secrets. It must also see a text before it is escaped, because an escape could split a secret. */
-export function renderSummary(report: StepReport, mode: string, clean: (text: string) => string): string {
+export function renderSummary(report: StepReport, mode: string, secrets: Secrets): string {
   const { succeeded, status, headline, error, notice, warnings = [], details = '' } = report;
   const sign = !succeeded ? (status === 'cancelled' ? '🚫' : '❌') : warnings.length > 0 ? '⚠️' : '✅';
-  const texts = [error, ...warnings, notice].flatMap((text) => (text === undefined ? [] : paragraph(clean(text))));
-  return clean(`### ${sign} ${mode}: ${headline}\n\n${texts.join('')}${details}\n`);
+  const texts = [error, ...warnings, notice].filter((text) => text !== undefined);
+  // A secret must be found before an escape can split it.
+  const paragraphs = texts.map((text) => paragraph(secrets.redact(text)));
+  return `### ${sign} ${mode}: ${headline}\n\n${paragraphs.join('')}${details}\n`;
 }

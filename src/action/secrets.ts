@@ -1,4 +1,3 @@
-import type { Log } from '../api/request.js';
 import { minSecretLength, secretEncodings } from '../text/encodings.js';
 import { cut } from '../text/sanitize-line.js';
 
@@ -45,14 +44,5 @@ export class Secrets {
       if (at !== -1) return `${text.slice(0, at)}***`;
     }
     return text;
-  }
-
-  /** A log that shows no secret. */
-  logTo({ info, warning, debug }: Log): Log {
-    return {
-      info: (line) => info(this.redact(line)),
-      warning: (line) => warning(this.redact(line)),
-      debug: (line) => debug(this.redact(line)),
-    };
   }
 }

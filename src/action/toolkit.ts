@@ -1,5 +1,6 @@
 import { statSync, truncateSync } from 'node:fs';
 import * as core from '@actions/core';
+import type { Secrets } from './secrets.js';
 
 export type Toolkit = typeof toolkit;
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -32,6 +33,17 @@ export const toolkit = {
     await core.summary.emptyBuffer().addRaw(markdown, true).write();
   },
 };
+
+/** No secret reaches the log or the summary. Outputs are not redacted here, because some hand a secret to later steps. */
+export function redacting(runner: Toolkit, secrets: Secrets): Toolkit {
+  const redacted =
+    <Result>(print: (text: string) => Result) =>
+    (text: string) =>
+      print(secrets.redact(text));
+  const { info, notice, warning, error, debug, summary } = runner;
+  const lines = { info: redacted(info), notice: redacted(notice), warning: redacted(warning), debug: redacted(debug) };
+  return { ...runner, ...lines, error: redacted(error), summary: redacted(summary) };
+}
 
 /** The runner would execute a line that begins with `::` or contains `##[` as a command. */
 export function escapeCommands(text: string): string {

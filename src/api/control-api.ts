@@ -13,17 +13,6 @@ import { type Call, type Change, type Connection, createRequest, sendRequest } f
 export const maxBytes = 8 * 2 ** 20;
 const maxProjectsBytes = 64 * 2 ** 20;
 
-interface ChangeHooks<T> {
-  readonly onBody: (body: string) => void;
-  readonly decode: (body: Json) => T;
-}
-
-export interface Changed<T> {
-  readonly status: number;
-  readonly text: string;
-  readonly decoded: T;
-}
-
 export class ControlApi {
   /** The latest `Date` header, in milliseconds since 1970, and the time on the step's clock when it arrived. */
   #dated: { readonly epochMs: number; readonly at: number } | undefined;
@@ -87,8 +76,8 @@ export class ControlApi {
     );
   }
 
-  /** Sends a request of the user's own. The response may be empty. */
-  change<T>(change: Change, attempt: Attempt, { onBody, decode }: ChangeHooks<T>): Promise<Changed<T>> {
+  /** Sends a request of the user's own. The response may be empty. `onBody` gets it before anything can print it. */
+  change<T>(change: Change, attempt: Attempt, onBody: (body: string) => void, decode: (body: Json) => T) {
     const call = { ...change, maxBytes, onBody, mayBeEmpty: true };
     return this.#attempt(call, attempt, (body, { status, body: text }) => {
       if (body !== null && !isObject(body)) throw new UnexpectedShapeError('the body is not an object');

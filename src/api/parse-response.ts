@@ -2,14 +2,14 @@ import { RequestError } from '../http/errors.js';
 import type { HttpRequest, HttpResponse } from '../http/exchange.js';
 import { isTransientStatus } from '../http/retry.js';
 import { parseRetryAfter } from '../http/retry-after.js';
-import { hasContent, isObject, isText, type Json, parseJson, parseJsonOrUndefined, toText } from '../text/json.js';
+import { hasContent, isObject, isText, type Json, parseJsonOrUndefined, toText } from '../text/json.js';
 import { cut, sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 
 /** Returns the decoded body, or throws an error that describes the response. `nowMs`: milliseconds since 1970. */
 export function parseResponse<T>(request: HttpRequest, response: HttpResponse, nowMs: number, decode: Decode<T>): T {
   const { method, url } = request;
   const { status, headers, body: text } = response;
-  const quote = quoting(request, response);
+  const quote = quoting(request, status);
   const page = describePage(response, quote);
   const isPage = page !== undefined;
   // Every 4xx but these two proves that the service did not carry out the request.
@@ -27,23 +27,19 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
     });
   };
 
-  if (status >= 300 && status < 400 && status !== 304)
+  if (status === 206) throw failure('status 206 (partial content)', false);
+  if (status >= 300 && status < 400)
     throw failure(`status ${status}: the redirect${redirectTarget(response, quote)} was not followed`, false);
-  if (status === 206) throw failure('status 206 (partial content), but the whole response was requested', false);
   if (status < 200 || status >= 300) {
     // A proxy may have sent the page, for example with a 502. Only its 407 (login needed) is final.
-    const isProxyFailure = isPage && status >= 400 && status !== 407;
+    const isProxyFailure = isPage && status !== 407;
     const said = isPage ? ` with ${page}` : serviceMessage(text, quote);
     throw failure(`status ${status}${said}`, isProxyFailure || isTransientStatus(status));
   }
   const isEmpty = text.trim() === '';
-  let body: Json;
-  try {
-    body = request.mayBeEmpty && isEmpty ? null : parseJson(text);
-  } catch {
-    // JSON.parse's error is dropped, because it quotes the body, which may contain a key.
+  const body = request.mayBeEmpty && isEmpty ? null : parseJsonOrUndefined(text);
+  if (body === undefined)
     throw failure(`status ${status} with ${page ?? (isEmpty ? 'an empty body' : 'a body that is not JSON')}`, true);
-  }
   try {
     return decode(body, response);
   } catch (error) {
@@ -56,7 +52,7 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
 type Quote = (text: string) => string;
 
 /** The response to a create can contain the new key. So only a 4xx is quoted, and words that may be a key are hidden. */
-function quoting({ makesKey }: HttpRequest, { status }: HttpResponse): Quote {
+function quoting({ makesKey }: HttpRequest, status: number): Quote {
   if (!makesKey) return (text) => text;
   if (status < 400 || status >= 500) return () => '';
   const mayBeKey = (word: string) => word.length >= 16 || (/[a-z]/i.test(word) && /\d/.test(word));

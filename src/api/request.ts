@@ -31,25 +31,23 @@ export interface Change {
   readonly body?: string | undefined;
 }
 
-export interface Call extends Pick<HttpRequest, 'method' | 'maxBytes' | 'makesKey' | 'mayBeEmpty'> {
+export interface Call extends Omit<HttpRequest, 'url' | 'headers'> {
   /** Path and query, relative to the base URL. */
   readonly path: string;
-  readonly body?: string | undefined;
   /** Gets the body of any response before anything can print it. */
   readonly onBody?: (body: string) => void;
 }
 
-export function createRequest({ path, body, onBody: _, ...call }: Call, { baseUrl, apiKey }: Connection): HttpRequest {
+export function createRequest({ path, onBody: _, ...call }: Call, { baseUrl, apiKey }: Connection): HttpRequest {
   return {
     ...call,
-    ...(body === undefined ? {} : { body }),
     url: new URL(`${baseUrl.href.replace(/(?<!\/)\/+$/, '')}/${path}`),
     headers: {
       authorization: `Bearer ${apiKey}`,
       accept: 'application/json',
       // A cache on the way could answer with a state that is over.
       ...(call.method === 'GET' ? { 'cache-control': 'no-cache' } : {}),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
     },
   };
 }

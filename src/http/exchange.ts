@@ -10,7 +10,7 @@ export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | undefined;
   /** True if the response can hold a new key. */
   readonly makesKey?: boolean;
   /** True if an empty response is usable. */

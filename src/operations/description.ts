@@ -40,7 +40,6 @@ export function operationTexts(operation: Operation, nowMs: number) {
     failures: displayText(operation, 'failures_count', 20),
     reason: phase === 'failed' ? reasonOf(operation) : '',
     duration: from === undefined || to === undefined ? '' : formatDuration(Math.max(0, to - from)),
-    age: from === undefined ? '' : formatDuration(Math.max(0, nowMs - from)),
   };
 }
 

@@ -1,8 +1,8 @@
 import { codeHtml, maxRows, truncatedTable } from '../action/markdown.js';
 import type { OperationTexts } from './description.js';
 
-/** `project` is set only if the table shows operations of several projects, and `showsAge` only if people judge by the age. */
-export type OperationRow = OperationTexts & { readonly project?: string | undefined; readonly showsAge?: boolean };
+/** `project` is set only if the table shows operations of several projects. */
+export type OperationRow = OperationTexts & { readonly project?: string | undefined };
 
 const signs = { failed: '❌', pending: '⏳', succeeded: '✅' };
 
@@ -17,7 +17,6 @@ const columns: readonly Column[] = [
 ];
 /** A table leaves out such a column if no row has a value for it. The other columns always stay. */
 const rareColumns: readonly Column[] = [
-  ['Age', ({ age, showsAge }) => (showsAge ? age : '')],
   ['Failures', ({ failures }) => (failures === '0' ? '' : codeHtml(failures))],
   ['Project', ({ project = '' }) => codeHtml(project)],
   ['The service says', ({ reason }) => codeHtml(reason)],

@@ -1,14 +1,10 @@
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export type JsonObject = { [name: string]: Json };
 
-export function parseJson(text: string): Json {
-  return JSON.parse(text) as Json;
-}
-
 /** Returns undefined for invalid JSON. An error from JSON.parse would quote the text, which can contain a secret. */
 export function parseJsonOrUndefined(text: string): Json | undefined {
   try {
-    return parseJson(text);
+    return JSON.parse(text) as Json;
   } catch {
     return undefined;
   }

@@ -117,7 +117,7 @@ const secret = 'a-secret-that-nobody-may-see';
 const withBody = (body: string): Fault => status(200, { body, done: 'now' });
 const asText = (key: unknown) => JSON.stringify({ id: 5, key });
 const unusableKeys = ['', '1234567', null, 12_345_678_901, [secret], '::add-mask::secret', 'x##[error]secret'];
-const unusableTexts = [`${secret} x`, `${secret}\n::error::${secret}`, `***${secret}`, `${secret}ü`];
+const unusableTexts = [`${secret} x`, `${secret}\n::error::${secret}`, `${secret}ü`];
 const unusableBodies = [
   ...['{"id":5}', ...[null, 5.5, '../5'].map((id) => JSON.stringify({ id, key: secret }))],
   ...[...unusableKeys, ...unusableTexts].map(asText),

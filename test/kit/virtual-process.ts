@@ -1,5 +1,5 @@
 import { Secrets } from '../../src/action/secrets.js';
-import type { Toolkit } from '../../src/action/toolkit.js';
+import { redacting, type Toolkit } from '../../src/action/toolkit.js';
 import type { Exchange } from '../../src/http/exchange.js';
 import type { Work, World } from '../../src/process.js';
 import { Cancellation } from '../../src/time/deadline.js';
@@ -71,9 +71,10 @@ export function startVirtualProcess(options: VirtualProcessOptions) {
     (...args: never[]) => (isOver ? undefined : call(...args)),
   ]);
   const toolkit: Toolkit = { ...Object.fromEntries(guarded), input: ofRunner.input };
+  const secrets = new Secrets(toolkit.mask);
   const world: World = {
-    toolkit,
-    secrets: new Secrets(toolkit.mask),
+    toolkit: redacting(toolkit, secrets),
+    secrets,
     environment,
     random,
     isReported: () => isReported,

@@ -10,8 +10,6 @@ export function readInputFile(path: string, folder: string, maxBytes: number): s
     const stat = statSync(file);
     // Reading a pipe would block until the writer closes it.
     if (!stat.isFile()) throw new BadValue('is not a regular file; expected the file that an earlier step wrote');
-    // A file of the kernel in /proc has no size, but its content may never end.
-    if (stat.size === 0) return '';
     if (stat.size > maxBytes) throw new BadValue(`is larger than ${maxBytes / 2 ** 20} MiB`);
     const bytes = readFileSync(file);
     // Windows PowerShell redirects output as UTF-16. TextDecoder removes the byte order mark that some shells write.

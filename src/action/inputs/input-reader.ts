@@ -1,3 +1,4 @@
+import { UserError } from '../../http/errors.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { sentence } from '../../text/sentences.js';
 import type { Secrets } from '../secrets.js';
@@ -40,7 +41,7 @@ export const defaults = {
 type InputName = keyof typeof defaults;
 const inputNames = Object.keys(defaults) as InputName[];
 
-export class BadInputs extends Error {
+export class BadInputs extends UserError {
   constructor(
     message: string,
     readonly outputs: Outputs,
@@ -55,19 +56,23 @@ export type Valid<Values> = { readonly [Name in keyof Values]: Exclude<Values[Na
 export class InputReader {
   /** Outputs that a step has even if its inputs are invalid. */
   outputsIfInvalid: Outputs = {};
-  readonly #problems: string[] = [];
+  /** One of each input. The value of such an input is neither parsed nor printed again. */
+  readonly #problems = new Map<string, string>();
   /** The inputs of the mode. */
   readonly #used = new Set<InputName>();
-  /** Inputs that already have a problem. Their values are neither parsed nor printed. */
-  readonly #rejected = new Set<string>();
 
   constructor(
     private readonly input: (name: string) => string,
     readonly environment: Environment,
     private readonly secrets: Secrets,
   ) {
-    for (const name of inputNames) if (name !== 'api-key') this.#rejectKey(name, input(name));
-    this.#rejectKey('CTL_BASE_URL', environment['CTL_BASE_URL'] ?? '');
+    const others = inputNames.filter((name) => name !== 'api-key').map((name) => [name, input(name)] as const);
+    for (const [name, value] of [...others, ['CTL_BASE_URL', environment['CTL_BASE_URL'] ?? ''] as const])
+      if (secrets.appearIn(value))
+        this.#reject(
+          name,
+          'contains the API key; expected the key only in api-key, because other values appear in logs',
+        );
   }
 
   /** Returns the value or the default of an input that the mode uses. */
@@ -78,7 +83,8 @@ export class InputReader {
 
   /** Returns null for an invalid value. `complete()` later throws an error that names the input. */
   parse<T>(name: InputName, parse: Parse<T>, text = this.text(name)): T | null {
-    return this.#rejected.has(name) ? null : this.#parse(name, parse, text);
+    this.#used.add(name);
+    return this.#problems.has(name) ? null : this.#parse(name, parse, text);
   }
 
   /** Like `parse`, but an empty value is valid and gives undefined. */
@@ -93,21 +99,21 @@ export class InputReader {
 
   /** Rejects a value that is valid by itself. */
   reject(name: InputName, message: string): void {
-    if (!this.#rejected.has(name)) this.#problem(name, `${quote(this.text(name))} ${message}`);
+    if (!this.#problems.has(name)) this.#reject(name, `${quote(this.text(name))} ${message}`);
   }
 
   /** Returns the values if every input is valid. Otherwise throws one error that names all invalid inputs. */
   complete<Values>(values: Values): Valid<Values> {
-    this.#rejectUnknown();
     // Without a valid mode, nobody knows which inputs have no effect.
-    if (!this.#rejected.has('mode')) this.#rejectUnused();
-    const problems = this.#problems.map(sentence);
+    const isModeValid = !this.#problems.has('mode');
+    this.#rejectUnknown(isModeValid);
+    if (isModeValid) this.#rejectUnused();
+    const problems = [...this.#problems].map(([name, problem]) => sentence(`${name}: ${problem}`));
     if (problems.length === 0) return values as Valid<Values>;
-    const what =
-      problems.length === 1
-        ? `Bad input: ${problems[0]}`
-        : `${problems.length} bad inputs:\n- ${problems.join('\n- ')}`;
-    throw new BadInputs(`${what}\nNo request was sent.`, this.outputsIfInvalid);
+    const [first = '', ...more] = problems;
+    const all =
+      more.length === 0 ? `Bad input: ${first}` : `${problems.length} bad inputs:\n- ${problems.join('\n- ')}`;
+    throw new BadInputs(`${all}\nNo request was sent.`, this.outputsIfInvalid);
   }
 
   #parse<T>(name: string, parse: Parse<T>, text: string): T | null {
@@ -116,7 +122,7 @@ export class InputReader {
     } catch (error) {
       if (!(error instanceof BadValue)) throw error;
       const value = error.hidesValue || text === '' ? '' : `${quote(this.secrets.redact(text))} `;
-      this.#problem(name, `${value}${error.message}`);
+      this.#reject(name, `${value}${error.message}`);
       return null;
     }
   }
@@ -126,43 +132,35 @@ export class InputReader {
     return this.input(name).replace(/^\[\s*\]$/, '');
   }
 
-  #isSet(name: InputName): boolean {
-    const value = this.#given(name).replace(/^(True|TRUE|False|FALSE)$/, (word) => word.toLowerCase());
-    return value !== '' && value !== defaults[name];
-  }
-
-  #rejectKey(name: string, value: string): void {
-    const problem = 'contains the API key; expected the key only in api-key, because other values appear in logs';
-    if (this.secrets.appearIn(value)) this.#problem(name, problem);
-  }
-
   /** An input without effect would be a trap. For example, `revoke-key` would revoke a key despite `dry-run`. */
   #rejectUnused(): void {
     for (const name of inputNames) {
-      const isUsed = this.#used.has(name) || name === 'github-token';
-      if (isUsed || this.#rejected.has(name) || !this.#isSet(name)) continue;
+      const given = this.#given(name);
+      const isDefault = ['', defaults[name]].includes(
+        given.replace(/^(True|TRUE|False|FALSE)$/, (word) => word.toLowerCase()),
+      );
+      if (isDefault || this.#used.has(name) || this.#problems.has(name) || name === 'github-token') continue;
       // The value may contain a secret, so the message shows it only if it is short and simple.
-      const value = /^[\w.:*/=-]{1,15}$/.test(this.input(name)) ? `${quote(this.input(name))} ` : '';
-      this.#problem(name, `${value}has no effect here, because of mode or another input; expected it to be empty`);
+      const value = /^[\w.:*/=-]{1,15}$/.test(given) ? `${quote(given)} ` : '';
+      this.#reject(name, `${value}has no effect here, because of mode or another input; expected it to be empty`);
     }
   }
 
   /** The runner hands over every input of `with:`, also a misspelled one that would have opened a gate. */
-  #rejectUnknown(): void {
+  #rejectUnknown(isModeValid: boolean): void {
     const known = new Set(inputNames.map((name) => `INPUT_${name.toUpperCase()}`));
-    const valid = this.#rejected.has('mode') ? inputNames : [...this.#used];
-    const mode = this.#rejected.has('mode') ? 'this action' : this.input('mode');
+    const valid = isModeValid ? [...this.#used] : inputNames;
+    const mode = isModeValid ? this.input('mode') : 'this action';
     for (const [variable, value] of Object.entries(this.environment)) {
       if (!variable.startsWith('INPUT_') || known.has(variable) || !value?.trim()) continue;
       const name = sanitizeLine(variable.slice('INPUT_'.length).toLowerCase(), 60);
       const source = `If it is not in with:, then env: or GITHUB_ENV sets ${sanitizeLine(variable, 66)}: rename it there`;
-      this.#problem(name, `is not an input; the inputs of ${mode} are ${valid.join(', ')}. ${source}`);
+      this.#reject(name, `is not an input; the inputs of ${mode} are ${valid.join(', ')}. ${source}`);
     }
   }
 
-  #problem(name: string, message: string): void {
-    this.#rejected.add(name);
-    this.#problems.push(`${name}: ${this.secrets.redact(message)}`);
+  #reject(name: string, problem: string): void {
+    this.#problems.set(name, this.secrets.redact(problem));
   }
 }
 

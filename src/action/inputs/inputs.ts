@@ -34,8 +34,8 @@ export function readInputs<Name extends string, Run>(
   const reader = new InputReader(input, environment, secrets);
   const mode = reader.parse('mode', oneOfParser(Object.keys(modes) as Name[]));
   const chosen = mode === null ? undefined : modes[mode];
-  const apiKey = reader.text('api-key') || environment['CTL_API_KEY']?.trim() || '';
-  const baseUrl = reader.text('base-url') || environment['CTL_BASE_URL']?.trim() || '';
+  const [apiKey = ''] = apiKeys(input, environment);
+  const baseUrl = input('base-url') || environment['CTL_BASE_URL']?.trim() || '';
   return reader.complete({
     mode,
     apiKey: reader.parse('api-key', parseApiKey, apiKey),

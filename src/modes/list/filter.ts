@@ -60,9 +60,6 @@ export class Filter {
   }
 }
 
-/** The length is limited, because the time to match a value grows with it. */
-const maxPatternLength = 256;
-
 /** `unusable`: fields that this mode rejects, with the reason. */
 export function parseFilter(
   text: string,
@@ -95,8 +92,6 @@ function parseLine(line: string, documented: readonly string[], unusable: Record
     throw new BadValue(
       'each condition needs a line of its own, after “filter: |”. If this is one condition, write “?” in place of its second “=”',
     );
-  if (pattern.length > maxPatternLength)
-    throw new BadValue(`the pattern is longer than ${maxPatternLength} characters`);
   const matches = compileGlob(pattern);
   const known = documented.includes(field) ? (knownWords[field] ?? []) : [];
   const meant = known.filter(compileGlob(pattern.toLowerCase()));

@@ -1,5 +1,5 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
-import type { Outputs } from '../../action/step-report.js';
+import type { Outputs, StepReport } from '../../action/step-report.js';
 import type { Key } from '../../api/keys.js';
 import { type ApiRecord, displayText, displayTime, type Operation } from '../../api/records.js';
 import { operationTexts } from '../../operations/description.js';
@@ -14,9 +14,10 @@ import type { ListKeysSettings, ListOperationsSettings, ListProjectsSettings, Li
 
 export const listKeysReport: Report<ListResult<Key>, ListKeysSettings> = (result, settings, { nowMs }) => {
   const { olderThan } = settings;
-  const age = olderThan === undefined ? [] : [`older than ${formatDuration(olderThan)}`];
-  const table = truncatedTable(keyHeadings, result.records, (key) => keyCells(key, nowMs));
-  return commonReport({ noun: 'key', result, settings, criteria: age, table });
+  return commonReport('key', result, settings, {
+    criteria: olderThan === undefined ? [] : [`older than ${formatDuration(olderThan)}`],
+    table: truncatedTable(keyHeadings, result.records, (key) => keyCells(key, nowMs)),
+  });
 };
 
 export const listOperationsReport: Report<ListResult<Operation>, ListOperationsSettings> = (
@@ -24,34 +25,28 @@ export const listOperationsReport: Report<ListResult<Operation>, ListOperationsS
   settings,
   { nowMs },
 ) => {
-  const { since } = settings;
-  const { records } = result;
-  const newest = records[0]?.id ?? '';
-  const project = `project ${sanitizeId(settings.projectId)}`;
-  const age = since === undefined ? [] : [`created within ${formatDuration(since)}`];
-  return commonReport({
-    noun: 'operation',
-    result,
-    settings,
-    criteria: [project, ...age],
+  const { projectId, since } = settings;
+  const project = `project ${sanitizeId(projectId)}`;
+  return commonReport('operation', result, settings, {
+    criteria: [project, ...(since === undefined ? [] : [`created within ${formatDuration(since)}`])],
     where: ` in ${project}`,
-    outputs: { 'operation-id': newest },
-    table: operationTable(records, (one) => ({ ...operationTexts(one, nowMs), showsAge: true })),
+    outputs: { 'operation-id': result.records[0]?.id ?? '' },
+    table: operationTable(result.records, (one) => operationTexts(one, nowMs)),
   });
 };
 
 export const listProjectsReport: Report<ListResult, ListProjectsSettings> = (result, settings) => {
-  const { records } = result;
-  const batches = splitIntoBatches(
-    records.map(({ id }) => id),
-    settings.maxBatches,
-  );
+  const ids = result.records.map(({ id }) => id);
   // The table leaves out host names, because summaries of public repositories are public.
-  const table = truncatedTable(['Project', 'Name', 'Region', 'Version', 'Created'], records, (project) => {
-    const texts = ['name', 'region_id', 'pg_version'].map((field) => displayText(project, field, 80));
+  const fields = ['name', 'region_id', 'pg_version'];
+  const table = truncatedTable(['Project', 'Name', 'Region', 'Version', 'Created'], result.records, (project) => {
+    const texts = fields.map((field) => displayText(project, field, 80));
     return [sanitizeId(project.id), ...texts, displayTime(project, 'created_at')].map(codeHtml);
   });
-  return commonReport({ noun: 'project', result, settings, outputs: { batches }, table });
+  return commonReport('project', result, settings, {
+    outputs: { batches: splitIntoBatches(ids, settings.maxBatches) },
+    table,
+  });
 };
 
 /** Makes as many batches as possible. Their sizes differ by at most one. */
@@ -61,14 +56,11 @@ export function splitIntoBatches(ids: readonly string[], maxBatches: number): st
   return Array.from({ length: number }, (_, index) => ids.slice(start(index), start(index + 1)));
 }
 
+/** What only this list has. */
 interface Parts {
-  readonly noun: 'key' | 'operation' | 'project';
-  readonly result: ListResult;
-  readonly settings: ListSettings;
   readonly table: string;
   readonly criteria?: readonly string[];
   readonly where?: string;
-  /** What only this list has. */
   readonly outputs?: Outputs;
 }
 
@@ -78,11 +70,14 @@ const advice = {
   match: 'With fail-on: match, this fails the step. Read all of them from the file in the output result-file.',
 };
 
-function commonReport({ noun, result, settings, table, criteria = [], where = '', outputs }: Parts) {
-  const { verdict, records, read, isLimited, warnings } = result;
-  const limited = isLimited ? ` (limit reached, so the list may go on)` : '';
-  const headline = `${plural(records.length, noun)}${limited}`;
-  const texts = [...criteria, ...settings.filter.texts].map(codeHtml);
+function commonReport(
+  noun: 'key' | 'operation' | 'project',
+  { verdict, records, read, isLimited, warnings }: ListResult,
+  { filter }: ListSettings,
+  { table, criteria = [], where = '', outputs }: Parts,
+): StepReport {
+  const headline = `${plural(records.length, noun)}${isLimited ? ' (limit reached, so the list may go on)' : ''}`;
+  const texts = [...criteria, ...filter.texts].map(codeHtml);
   // Ids are strings in the outputs, because fromJSON rounds large numbers.
   const ids = records.map(({ id }) => id);
   return {

@@ -1,4 +1,3 @@
-import type { Changed } from '../../api/control-api.js';
 import { UnexpectedShapeError } from '../../api/parse-response.js';
 import { type Operation, parseOperation } from '../../api/records.js';
 import { RequestError } from '../../http/errors.js';
@@ -24,13 +23,13 @@ export async function sendRequest(settings: SendRequestSettings, collaborators: 
     for (const secret of secretsIn(parseJsonOrUndefined(text) ?? null)) services.mask(secret);
   };
 
-  async function attempt(how: Attempt): Promise<Changed<Started[]>> {
+  async function attempt(how: Attempt) {
     const onSend = () => {
       mayBeDone = true;
     };
     try {
-      const decode = (body: Json) => operationsIn(body, projectId);
-      return await api.change({ ...request, body }, { ...how, onSend }, { onBody: maskSecrets, decode });
+      const change = { ...request, body };
+      return await api.change(change, { ...how, onSend }, maskSecrets, (answer) => operationsIn(answer, projectId));
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       const isRefused = error.isThrottled || error.isServiceStatus(409);

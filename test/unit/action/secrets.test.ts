@@ -52,6 +52,6 @@ test.each(split)('the secret %s is redacted in a summary, although tags could sp
   secrets.add(secret);
   const failed = { status: 'error', succeeded: false, headline: 'Failed' };
   const report = { ...failed, error: `No ${secret} here`, warnings: [secret] };
-  const summary = renderSummary(report, 'list-keys', (text) => secrets.redact(text));
+  const summary = renderSummary(report, 'list-keys', secrets);
   expect(summary).toBe('### ❌ list-keys: Failed\n\n<p><code>No *** here</code></p>\n<p><code>***</code></p>\n\n');
 });

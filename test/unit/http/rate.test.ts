@@ -99,10 +99,10 @@ test.for<[retryAfter: number | undefined, random: number, holdEnds: number]>([
 test('of all 429 of one hold, one lowers the rate, and the latest Retry-After ends the hold', async () => {
   const sentIn10s = async (count: number) => {
     const { rate, send, sendMany, passUntil, sentBetween } = setUp();
-    for (let n = 0; n < count; n++) void send({ error: busy(1_000), takes: n * 50 });
+    for (let n = 0; n < count; n++) void send({ error: busy(1_000), takes: (n + 1) * 50 });
     await passUntil(500);
     const end = rate.heldUntil;
-    expect(end).toBe(1_000 + (count - 1) * 50);
+    expect(end).toBe(1_000 + count * 50);
     sendMany(100);
     await passUntil(end + 10_000);
     return sentBetween(end, end + 10_000);
