@@ -86,6 +86,6 @@ function waitFor(
   const idsIn = (wanted: string) =>
     started.flatMap(({ projectId, operation }) => (projectId === wanted ? operation.id : []));
   const ids = new Map(projectIds.map((id) => [id, [...new Set(idsIn(id))]]));
-  const target = { ids, whyNone: 'The response names no operation' };
+  const target = { ids };
   return { projectIds, target, failOnEmpty, pollInterval, failFast, pollsOnce: false };
 }

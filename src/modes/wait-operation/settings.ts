@@ -15,13 +15,8 @@ import { readOperationIds, uuid } from './response-file.js';
 
 /** `all`: the operations that the filter admits. `since`: what ended so many milliseconds before the step counts, too. */
 export type AllOperations = { readonly all: Filter; readonly since: number };
-/** The ids in each project. `whyNone`: the reason if there are none. */
-export type GivenOperations = { readonly ids: ReadonlyMap<string, readonly string[]>; readonly whyNone: string };
-export type Target = GivenOperations | AllOperations;
-export const givenIn = (projectId: string, ids: readonly string[]): GivenOperations => ({
-  ids: new Map([[projectId, ids]]),
-  whyNone: 'The list of operation ids is empty',
-});
+/** The given ids in each project. */
+export type Target = { readonly ids: ReadonlyMap<string, readonly string[]> } | AllOperations;
 export type WaitSettings = ReturnType<typeof readWaitSettings>;
 
 const defaultSince = 60_000;
@@ -74,7 +69,7 @@ function readIds(reader: InputReader, project = ''): Target | null {
     reader.text('response-file') === ''
       ? reader.parse('operation-id', parseOperationIds)
       : reader.parse('response-file', (path) => readOperationIds(path, workspace, project));
-  return ids && givenIn(project, ids);
+  return ids && { ids: new Map([[project, ids]]) };
 }
 
 export function parseOperationIds(text: string): string[] {
