@@ -52,9 +52,8 @@ function reportSweep(letters: string) {
   const decisions = ids.map((id) => ({ key: key(id), run, isKept: false, isOver: true, age: 0, reason: '' }));
   const failure = new DeadlineExceeded();
   const keys = ids.map((id) => ({ id, label: id, fate: 'unknown', failure }) as const);
-  const others = { ofOtherRepositories: 0, notOurs: 0 };
   const settings = { run, olderThan: 0, dryRun: false, failOnMatch: true, repository: '', githubToken: '' };
-  const result = { decisions, revocation: { keys, end: failure }, others, failures: [] };
+  const result = { decisions, revocation: { keys, end: failure }, failures: [] };
   return sweepKeysReport(result, settings, { timeout: 1, nowMs: 0 });
 }
 

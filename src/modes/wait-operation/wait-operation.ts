@@ -1,5 +1,4 @@
-import { sanitizeId } from '../../text/sanitize-line.js';
-import { joinFirst, plural } from '../../text/sentences.js';
+import { plural } from '../../text/sentences.js';
 import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
 import type { Collaborators } from '../mode.js';
@@ -75,10 +74,9 @@ export async function waitOperation(settings: WaitSettings, collaborators: Colla
   });
   const removeListener = cancellation.onCancel(() => stop.cancel());
   try {
-    const what = 'ids' in target ? plural([...target.ids.values()].flat().length, 'operation') : 'all operations';
-    const shown = joinFirst(projectIds.map(sanitizeId), { max: 3 });
-    const where = projectIds.length === 0 ? '' : ` of ${shown}`;
-    progress.write(`Waiting for ${what}${where} (timeout ${pollsOnce ? 0 : formatDuration(expiresAt)}).`);
+    const all = `all operations of ${plural(projects.length, 'project')}`;
+    const what = 'ids' in target ? plural(countPending(), 'operation') : all;
+    progress.write(`Waiting for ${what} (timeout ${pollsOnce ? 0 : formatDuration(expiresAt)}).`);
     if (!cancellation.isCancelled) await Promise.all(projects.map(follow));
     // A signal that arrived during synchronous work is noticed here.
     await clock.turn();
