@@ -1,4 +1,4 @@
-import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
+import { RequestError } from '../../http/errors.js';
 import { proxyProblem } from '../../http/proxy.js';
 import { Rate } from '../../http/rate.js';
 import { type Attempt, withRetries } from '../../http/retry.js';
@@ -45,9 +45,7 @@ export async function findRuns(
 
   async function request(id: string, { patience }: Attempt): Promise<RunState> {
     const [first] = failures;
-    const isHopeless = failures.some((one) => !one.transient || one instanceof RetryAfterExceedsDeadline);
-    if (first && (isHopeless || failures.length >= maxFailures))
-      throw new RequestError(first.message, { transient: false });
+    if (first && failures.length >= maxFailures) throw new RequestError(first.message, { transient: false });
     const outcome = await deadline.raceFor(patience, (onCancel) => find(id, onCancel));
     const late = `GitHub did not respond within ${formatDuration(patience)}`;
     if (outcome === undefined) throw new RequestError(late, { transient: true, isSilence: true });
