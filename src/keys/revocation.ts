@@ -58,6 +58,9 @@ interface Task {
   readonly meant: (list: KeyList) => ReadonlyMap<string, string>;
   /** Lists are read until they have shown so many keys. */
   readonly count: number;
+}
+
+export interface Means {
   readonly api: ControlApi;
   readonly rate: Rate;
   readonly deadline: Deadline;
@@ -69,10 +72,10 @@ interface Task {
 }
 
 /** Revokes the keys with these ids. */
-export async function revokeByIds(ids: readonly string[], task: Omit<Task, 'given' | 'meant' | 'count'>) {
+export async function revokeByIds(ids: readonly string[], means: Means) {
   if (ids.length === 0) return { keys: [], end: undefined };
   const meant = (list: KeyList) => new Map(ids.filter((id) => list.get(id)?.isRevoked === false).map((id) => [id, id]));
-  const { keys, end } = await revokeKeys({ ...task, given: ids, meant, count: 0 });
+  const { keys, end } = await revokeKeys({ given: ids, meant, count: 0 }, means);
   return { keys: keys.map((key) => ({ ...key, id: key.label })), end };
 }
 
@@ -80,7 +83,8 @@ export async function revokeByIds(ids: readonly string[], task: Omit<Task, 'give
  * Revokes keys and proves it, in rounds: each key that a whole list shows gets a DELETE. One failed revocation does not stop
  * the others. `end`: what ended the rounds early.
  */
-export async function revokeKeys({ given, meant, count, api, rate, deadline, random, send, patience }: Task) {
+export async function revokeKeys({ given, meant, count }: Task, means: Means) {
+  const { api, rate, deadline, random, send, patience } = means;
   const { clock } = deadline;
   const keys = new Map(given.map((label) => [label, new Evidence()]));
   let askedAt = 0;

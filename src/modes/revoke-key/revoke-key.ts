@@ -10,9 +10,9 @@ import type { RevokeKeySettings } from './settings.js';
 export type RevokeKeyResult = Awaited<ReturnType<typeof revokeGivenKeys>>;
 
 export function revokeGivenKeys({ target }: RevokeKeySettings, collaborators: Collaborators) {
-  const how = { ...collaborators, send: withRetries(collaborators), patience: usualPatience };
-  if ('ids' in target) return revokeByIds(target.ids, how);
-  return revokeKeys({ ...how, given: [target.name], meant: onlyKeyNamed(target.name), count: 1 });
+  const means = { ...collaborators, send: withRetries(collaborators), patience: usualPatience };
+  if ('ids' in target) return revokeByIds(target.ids, means);
+  return revokeKeys({ given: [target.name], meant: onlyKeyNamed(target.name), count: 1 }, means);
 }
 
 /** Once its id is known, another key that gets the same name is not meant. */

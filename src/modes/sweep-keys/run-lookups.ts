@@ -18,23 +18,14 @@ export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs
   return () => async () => ({ failure });
 }
 
-export interface FoundRuns {
-  /** A run that could not be read has no entry. */
-  readonly states: ReadonlyMap<string, RunState>;
-  /** Why runs could not be read. */
-  readonly failures: readonly RequestError[];
-}
-
 /** After so many failures, no more runs are asked for. */
 const maxFailures = 3;
 
-/** Asks GitHub once for each run. A run that it does not know counts only if the token can read the current run. */
-export async function findRuns(
-  ids: readonly string[],
-  own: WorkflowRun,
-  find: FindRun,
-  collaborators: Collaborators,
-): Promise<FoundRuns> {
+/**
+ * Asks GitHub once for each run, and returns the state of each that could be read, and why others could not. A run that it does
+ * not know counts only if the token can read the current run.
+ */
+export async function findRuns(ids: readonly string[], own: WorkflowRun, find: FindRun, collaborators: Collaborators) {
   // The lookups get half of the remaining time. The other half is for the revocations.
   const deadline = collaborators.deadline.within(collaborators.deadline.remaining / 2);
   const send = withRetries({ ...collaborators, deadline });
