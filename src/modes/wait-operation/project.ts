@@ -183,9 +183,8 @@ export class Project {
   }
 
   #take(operation: Operation): void {
-    const before = this.operations.get(operation.id)?.status;
     this.troubles.answered(operation.id, true);
-    if (this.operations.take(operation)) this.context.progress.statusChanged(operation, before);
+    if (this.operations.take(operation)) this.context.progress.statusChanged(operation);
     if (this.operations.hasFailed) this.context.onFailure();
     this.#endIfDone();
   }

@@ -36,12 +36,10 @@ export async function waitOperation(settings: WaitSettings, collaborators: Colla
   const projects = projectIds.map((id) => new Project(id, context));
   let isLast = false;
 
-  function pauseUntil({ operations, latestFailure }: Project): number {
+  function pauseUntil({ operations }: Project): number {
     const now = clock.now();
     const { restsUntil } = operations.quiet;
     if (restsUntil > now) return restsUntil;
-    // A poll that got a 429 is repeated when the service may be asked again.
-    if (latestFailure?.status === 429 && rate.heldUntil > now) return rate.heldUntil;
     const { share, leastMs, mostMs } = autoPause;
     const auto = Math.min(mostMs, Math.max(leastMs, share * (now - beganAt)));
     return now + (settings.pollInterval === 'auto' ? auto : settings.pollInterval);
@@ -72,7 +70,7 @@ export async function waitOperation(settings: WaitSettings, collaborators: Colla
   stop.onCancel(() => {
     for (const { end } of projects) end.cancel();
   });
-  const removeListener = cancellation.onCancel(() => stop.cancel());
+  cancellation.onCancel(() => stop.cancel());
   try {
     const all = `all operations of ${plural(projects.length, 'project')}`;
     const what = 'ids' in target ? plural(countPending(), 'operation') : all;
@@ -82,7 +80,6 @@ export async function waitOperation(settings: WaitSettings, collaborators: Colla
     await clock.turn();
     return conclude(projects, settings, { deadline, isCancelled: cancellation.isCancelled });
   } finally {
-    removeListener();
     progress.end();
     stop.cancel();
   }
