@@ -14,9 +14,9 @@ export interface PostResult {
 }
 
 export function postReport(state: PostState, { doubt, strays, hasParentKey }: PostResult): StepReport {
-  const { name, minted, lostCreates, revoke } = state;
+  const { name, lostCreates } = state;
   const alarms: string[] = [];
-  if (minted !== undefined && doubt !== undefined) alarms.push(alarm([minted.id], name, doubt));
+  if (doubt !== undefined) alarms.push(alarm(mintedIds(state), name, doubt));
   const open = strays.filter(({ fate }) => fate === 'unknown');
   const [first] = open;
   if (first !== undefined) {
@@ -27,7 +27,7 @@ export function postReport(state: PostState, { doubt, strays, hasParentKey }: Po
     ? 'the service may still carry it out'
     : 'the post step does not have the API key of the main step to look for it';
   const lost = `A create of a key named ${name} had no usable response, and ${reason}. Look for this name in the console, or with mode: list-keys and filter: name=${name}, and revoke the key by its id. ${consequence}`;
-  const gone = [...(minted !== undefined && revoke ? [minted.id] : []), ...idsOf(strays)];
+  const gone = [...mintedIds(state), ...idsOf(strays)];
   const what = gone.length === 0 ? `Found no key named ${name}` : `Revoked ${gone.join(', ')} (${name})`;
   const report =
     alarms.length === 0 ? { status: 'ok', succeeded: true, headline: what } : keyMayLive(alarms.join(' '), state);
@@ -35,15 +35,15 @@ export function postReport(state: PostState, { doubt, strays, hasParentKey }: Po
   return { ...report, warnings: [...(report.warnings ?? []), ...(missing > 0 ? [lost] : [])] };
 }
 
+/** The minted key, unless it is kept on purpose. */
+const mintedIds = ({ minted }: PostState) => (minted?.secret ? [minted.id] : []);
 const idsOf = (keys: readonly Revocation[]) => keys.map(({ label }) => label);
 
 /** Reports an unexpected error of the post step. */
 export function crashReport(error: unknown, state: PostState | undefined, runId = ''): StepReport {
   const why = errorMessage(error);
   const unknown = `Could not look for the key of this step: ${why}. Look in the console for a key whose name contains the id of this run (${runId}), and revoke it. ${consequence}`;
-  if (state === undefined) return keyMayLive(unknown, undefined);
-  const { name, minted } = state;
-  return keyMayLive(alarm(minted === undefined ? [] : [minted.id], name, why), state);
+  return keyMayLive(state === undefined ? unknown : alarm(mintedIds(state), state.name, why), state);
 }
 
 /** No key was left, so the step does not fail. */

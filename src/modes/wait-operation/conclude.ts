@@ -37,7 +37,7 @@ export function conclude(projects: readonly Project[], settings: WaitSettings, e
   const unsettled = projects.filter(({ isSettled }) => !isSettled);
   const silentSince = (time: number) => idsOf(unsettled.filter(({ troubles }) => (troubles.answeredAt ?? -1) < time));
   const failure = verdict === 'error' ? unsettled.find((project) => project.failure !== undefined)?.failure : undefined;
-  const latest = unsettled.map(({ latestFailure }) => latestFailure).find((error) => error !== undefined);
+  const latest = unsettled.map(({ troubles }) => troubles.latest).find((error) => error !== undefined);
   const isIdle = ({ isSettled, operations }: Project) =>
     isSettled && !operations.hasFailed && filterError === undefined;
   return {

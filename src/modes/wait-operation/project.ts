@@ -87,15 +87,10 @@ export class Project {
     else await this.context.deadline.raceFor(singlesHangAfter, () => requests);
   }
 
-  /** The latest failure of what still fails. Single requests replace a list of given ids, so that does not matter. */
-  get latestFailure(): RequestError | undefined {
-    return this.troubles.latest(this.#all === undefined ? this.id : undefined);
-  }
-
   /** With `timeout: 0`, after the time for repetitions. */
   endOnlyPoll(): void {
-    const { latestFailure } = this;
-    if (latestFailure !== undefined) this.#fail(latestFailure);
+    const { latest } = this.troubles;
+    if (latest !== undefined) this.#fail(latest);
   }
 
   get #hasEnded(): boolean {
