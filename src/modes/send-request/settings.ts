@@ -1,27 +1,17 @@
 import { readInputFile } from '../../action/inputs/input-file.js';
 import type { InputReader } from '../../action/inputs/input-reader.js';
-import {
-  BadValue,
-  oneOfParser,
-  type Parse,
-  parseBoolean,
-  quote,
-  rejectLeftover,
-  whyEmpty,
-} from '../../action/inputs/input-values.js';
+import { BadValue, type Parse, quote, rejectLeftover, whyEmpty } from '../../action/inputs/input-values.js';
 import { maxBytes } from '../../api/control-api.js';
 import type { Change } from '../../api/request.js';
 import { parseJsonOrUndefined } from '../../text/json.js';
-import { parseDuration } from '../../time/duration.js';
 import { rejectNodeDebug } from '../current-run.js';
-import { pollIntervalParser } from '../wait-operation/settings.js';
+import { readWaitInputs } from '../wait-operation/settings.js';
 
 export type SendRequestSettings = ReturnType<typeof readSendRequestSettings>;
 
 export function readSendRequestSettings(reader: InputReader) {
   rejectNodeDebug(reader);
   const folder = reader.environment['GITHUB_WORKSPACE'] ?? '';
-  const timeout = parseDuration(reader.text('timeout')) ?? Number.POSITIVE_INFINITY;
   return reader.complete({
     request: reader.parse('request', parseRequest),
     /** JSON. */
@@ -29,9 +19,7 @@ export function readSendRequestSettings(reader: InputReader) {
       reader.text('body-file') === ''
         ? reader.optional('body', parseBody)
         : reader.parse('body-file', (path) => parseBody(readInputFile(path, folder, maxBytes))),
-    failOnEmpty: reader.optional('fail-on', oneOfParser(['empty'])) === 'empty',
-    pollInterval: reader.parse('poll-interval', pollIntervalParser(timeout)),
-    failFast: reader.parse('fail-fast', parseBoolean),
+    ...readWaitInputs(reader),
   });
 }
 

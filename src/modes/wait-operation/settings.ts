@@ -33,29 +33,36 @@ export function readWaitSettings(reader: InputReader) {
   const isAll = reader.text('response-file') === '' && reader.text('operation-id') === 'all';
   // Later steps read this output even after a failure.
   if (isAll) reader.outputsIfInvalid = { 'idle-project-ids': [] };
-  const timeout = parseDuration(reader.text('timeout')) ?? Number.POSITIVE_INFINITY;
+  const timeout = timeoutOf(reader);
   if (isAll && timeout > 0 && timeout < leastTimeoutForAll)
     reader.reject('timeout', 'is too short with “operation-id: all”; expected at least 30s, or 0 to poll once');
   const projectIds = reader.parse('project-id', pathIdsParser('a project id', isAll ? maxProjects : 1));
   return reader.complete({
     projectIds,
     target: isAll ? readAll(reader) : readIds(reader, projectIds?.[0]),
-    failOnEmpty: reader.optional('fail-on', oneOfParser(['empty'])) === 'empty',
-    pollInterval: reader.parse('poll-interval', pollIntervalParser(timeout)),
-    failFast: reader.parse('fail-fast', parseBoolean),
+    ...readWaitInputs(reader),
     /** True with `timeout: 0`. Then one answer to each request is enough. */
     pollsOnce: timeout === 0,
   });
 }
 
-export const pollIntervalParser =
-  (timeout: number): Parse<number | 'auto'> =>
-  (text) => {
+/** The inputs of every mode that waits. */
+export function readWaitInputs(reader: InputReader) {
+  const timeout = timeoutOf(reader);
+  const parsePollInterval: Parse<number | 'auto'> = (text) => {
     if (text === 'auto') return text;
     const interval = durationParser({ minMs: 100, other: 'auto or ' })(text);
     if (timeout === 0 || interval < timeout) return interval;
     throw new BadValue('is not shorter than timeout; expected a shorter pause, or auto');
   };
+  return {
+    failOnEmpty: reader.optional('fail-on', oneOfParser(['empty'])) === 'empty',
+    pollInterval: reader.parse('poll-interval', parsePollInterval),
+    failFast: reader.parse('fail-fast', parseBoolean),
+  };
+}
+
+const timeoutOf = (reader: InputReader) => parseDuration(reader.text('timeout')) ?? Number.POSITIVE_INFINITY;
 
 function readAll(reader: InputReader): Target | null {
   const filter = reader.parse('filter', (text) => parseFilter(text, waitFilterFields, changingFields));
