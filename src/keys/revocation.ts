@@ -118,7 +118,8 @@ export async function revokeKeys({ given, meant, count }: Task, means: Means) {
     for (const usual of doublingPauses(pauses, random)) {
       const open = [...keys.values()].filter((key) => key.fate(askedAt) === 'unknown');
       if (open.length === 0 && keys.size >= count) return;
-      const asked = open.map(({ failure }) => failure?.retryAfterMs ?? 0);
+      // After a 429, `Rate` holds all requests.
+      const asked = open.map(({ failure }) => (failure?.status === 429 ? 0 : (failure?.retryAfterMs ?? 0)));
       const retryAfter = Math.min(rate.longestHold, Math.max(0, ...asked));
       const pause = Math.max(usual, retryAfter);
       // A throttled DELETE is repeated until the deadline.

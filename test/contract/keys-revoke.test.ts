@@ -238,7 +238,7 @@ describe.for(['revoke-key', 'sweep-keys'] as const)('%s with several keys', (mod
     expect(result.ms).toEqual(between(ms, ms + 2 * second));
     if (isCancel) {
       expect(result.annotations.filter(({ source }) => source === 'action')).toEqual([]);
-      expect(result.summary).toMatch(/^### 🚫 .*: 2 revoked/);
+      expect(result.summary).toMatch(/^### 🚫 .*Cancelled: 2 revoked/);
     } else {
       for (const id of kept.slice(0, 3)) expect(errorOf(result)).toMatch(new RegExp(`\\b${id}\\b`));
       expect(errorOf(result)).toMatch(/timeout/);

@@ -1,7 +1,7 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
-import { idsOf, revocationFailure, revocationOutputs, withFate } from '../keys-report.js';
+import { headlineOf, idsOf, revocationFailure, revocationOutputs, withFate } from '../keys-report.js';
 import type { Report } from '../mode.js';
 import type { RevokeKeyResult } from './revoke-key.js';
 import type { RevokeKeySettings } from './settings.js';
@@ -24,9 +24,10 @@ export const revokeKeyReport: Report<RevokeKeyResult, RevokeKeySettings> = (resu
     notice: missing.length > 0 && ignoreNotFound ? notFound : undefined,
   };
   const counts = [`${revoked.length} revoked`, `${missing.length} not found`, `${unknown.length} not confirmed`];
+  const end = revocationFailure(result, timeout) ?? usual;
   return {
-    ...(revocationFailure(result, timeout) ?? usual),
-    headline: counts.filter((text) => !text.startsWith('0 ')).join(', '),
+    ...end,
+    headline: headlineOf(end.status, counts.filter((text) => !text.startsWith('0 ')).join(', ')),
     outputs: revocationOutputs(revoked, idsOf(unknown)),
     resultFields: { not_found: missing },
     details: truncatedTable(['Result', 'Key'], keys, ({ label, fate }) => [

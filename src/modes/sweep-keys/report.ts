@@ -1,7 +1,7 @@
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural } from '../../text/sentences.js';
-import { keyCells, keyHeadings, revocationFailure, revocationOutputs } from '../keys-report.js';
+import { headlineOf, keyCells, keyHeadings, revocationFailure, revocationOutputs } from '../keys-report.js';
 import type { Report } from '../mode.js';
 import type { SweepKeysSettings } from './settings.js';
 import type { SweepDecision, SweepResult } from './sweep-keys.js';
@@ -50,7 +50,7 @@ export const sweepKeysReport: Report<SweepResult, SweepKeysSettings> = (result, 
   return {
     status,
     succeeded: status === 'ok',
-    headline: `${revoked.length} ${dryRun ? 'would be revoked' : 'revoked'}, ${kept.length} kept`,
+    headline: headlineOf(status, `${revoked.length} ${dryRun ? 'would be revoked' : 'revoked'}, ${kept.length} kept`),
     error,
     warnings: failures.length > 0 && left.length === 0 ? [`${why}.`] : [],
     outputs: revocationOutputs(revoked, kept),
