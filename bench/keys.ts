@@ -58,7 +58,6 @@ function stateOf({ plane, baseUrl, apiKey }: RunningControlPlane): string {
       name: makeKeyName('bench', { run: { id: '1', attempt: 1, fingerprint: '0' }, isKept: false }, Math.random),
       lostCreates: 0,
       minted: { id, secret: key, madeAt: { runner: 0, service: 0 } },
-      revoke: true,
       onFailure: 'fail',
       summary: false,
     },

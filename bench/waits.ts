@@ -1,4 +1,3 @@
-import { givenIn } from '../src/modes/wait-operation/settings.js';
 import { autoPause } from '../test/simulation/truth.js';
 import type { Figure } from './figure.js';
 import { idOf, Service } from './service.js';
@@ -33,7 +32,9 @@ const promisedLag = (end: number) => autoPause(end * second) / second;
 async function waitForEnd(end: number, places: readonly number[], travels: number) {
   const ends = Array<number>(Math.max(...places) + 1).fill(end * second);
   const service = new Service({ ends, trip: travels });
-  const endedAt = await service.clock.run(service.wait({ projectIds: ['p'], target: givenIn('p', places.map(idOf)) }));
+  const endedAt = await service.clock.run(
+    service.wait({ projectIds: ['p'], target: { ids: new Map([['p', places.map(idOf)]]) } }),
+  );
   return { lag: endedAt / second - end, service };
 }
 

@@ -25,7 +25,7 @@ export class PostStep implements Work {
     const { toolkit, secrets, environment, clock, random, cancellation, exchange } = world;
     const saved = environment[`STATE_${postStateName}`] ?? '';
     const state = parsePostState(saved);
-    const { minted, lostCreates, revoke } = state;
+    const { minted, lostCreates } = state;
     this.#state = state;
     if (minted?.secret) secrets.addForLaterSteps(minted.secret);
     // The seal proves which key the main step used. Another one may belong to another step, so it is not even masked.
@@ -36,7 +36,7 @@ export class PostStep implements Work {
     const parent = parentKey === undefined ? undefined : new ControlApi({ ...connection, apiKey: parentKey });
     const until = (time: number) => new Deadline(clock, time, cancellation);
     const endMinted = async () => {
-      if (minted === undefined || !revoke) return undefined;
+      if (!minted?.secret) return undefined;
       const own = new ControlApi({ ...connection, apiKey: minted.secret });
       return endMintedKey(minted, { own, parent }, until(timeForKeys), random);
     };

@@ -9,7 +9,7 @@ export type KeyState = Omit<PostState, 'baseUrl' | 'summary'> | typeof nothingTo
 
 export interface MintedKey {
   readonly id: string;
-  /** Empty if post must not revoke the key. */
+  /** Empty if the key is kept on purpose. */
   readonly secret: string;
   /** When main received the key, in milliseconds since 1970. `service`: undefined if no response had a `Date`. */
   readonly madeAt: { readonly runner: number; readonly service: number | undefined };
@@ -23,8 +23,6 @@ export interface PostState {
   readonly lostCreates: number;
   /** Undefined if main never received a key. */
   readonly minted: MintedKey | undefined;
-  /** False if the minted key is kept on purpose. */
-  readonly revoke: boolean;
   readonly onFailure: (typeof onFailureValues)[number];
   readonly summary: boolean;
 }

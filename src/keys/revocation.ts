@@ -17,55 +17,50 @@ const pauses = { first: 500, most: 2_000 };
 
 export type Fate = 'revoked' | 'not-found' | 'unknown';
 
-/** A listed key that is meant. `label`: its id, or the name by which it is meant. */
-export interface MeantKey {
-  readonly label: string;
-  readonly id: string;
-}
-
 /** What the service has said about one key. */
-export class Evidence {
-  /** Why the latest DELETE failed. */
-  failure: Error | undefined;
+class Evidence {
+  /** Undefined until a list shows the key. */
+  id: string | undefined;
   saysRevoked = false;
-  #wasListed = false;
+  /** Why the latest DELETE failed. */
+  failure: RequestError | undefined;
   /** When the first of the latest lists arrived that all lack the key. */
   #missingSince: number | undefined;
 
-  /** `id`: undefined if only its name is known so far. */
-  constructor(
-    readonly label: string,
-    public id?: string,
-  ) {}
-
-  /** A whole list has arrived. Returns an id if the key needs a DELETE. */
-  noteList(id: string | undefined, now: number): string | undefined {
+  /** A whole list has arrived, with this id or without the key. */
+  noteList(id: string | undefined, now: number): void {
     this.id ??= id;
-    // Another key of the same name is not meant.
-    const isListed = id !== undefined && id === this.id;
-    this.#wasListed ||= isListed;
-    this.#missingSince = isListed ? undefined : (this.#missingSince ?? now);
+    this.#missingSince = id === undefined ? (this.#missingSince ?? now) : undefined;
     // Its DELETE seems to have been carried out, so it is not repeated.
-    if (!isListed) this.failure = undefined;
-    return isListed && !this.saysRevoked ? id : undefined;
+    if (id === undefined) this.failure = undefined;
   }
 
   /** `askedAt`: when the latest list was asked for. */
   fate(askedAt: number): Fate {
     if (this.saysRevoked) return 'revoked';
     if (this.#missingSince === undefined || askedAt - this.#missingSince < leastAbsence) return 'unknown';
-    return this.#wasListed ? 'revoked' : 'not-found';
+    return this.id === undefined ? 'not-found' : 'revoked';
   }
 }
 
-/** `failure`: why the fate is unknown. */
-export type Revocation = Pick<Evidence, 'label' | 'id' | 'failure'> & { readonly fate: Fate };
+/** `label`: the id, or the name by which the key is meant. `failure`: why the fate is unknown. */
+export interface Revocation {
+  readonly label: string;
+  readonly id: string | undefined;
+  readonly fate: Fate;
+  readonly failure: Error | undefined;
+}
 
-export interface Task {
-  /** The keys that are meant from the start. */
-  readonly given?: readonly Evidence[];
-  /** The keys to revoke, by the latest list. */
-  readonly meant: (list: KeyList) => readonly MeantKey[];
+interface Task {
+  /** The labels of the keys that are meant from the start. */
+  readonly given: readonly string[];
+  /** The ids of the keys to revoke that this list shows, by label. */
+  readonly meant: (list: KeyList) => ReadonlyMap<string, string>;
+  /** Lists are read until they have shown so many keys. */
+  readonly count: number;
+}
+
+export interface Means {
   readonly api: ControlApi;
   readonly rate: Rate;
   readonly deadline: Deadline;
@@ -74,41 +69,26 @@ export interface Task {
   readonly send: Send;
   /** How long one DELETE may take. */
   readonly patience: number;
-  /** Lists are read for so long after the first DELETEs. */
-  readonly reading?: number;
-  /** Default: true. `count`: the number of keys so far. */
-  readonly isEnough?: (count: number) => boolean;
 }
 
 /** Revokes the keys with these ids. */
-export async function revokeByIds(ids: readonly string[], task: Omit<Task, 'meant'>): ReturnType<typeof revokeKeys> {
+export async function revokeByIds(ids: readonly string[], means: Means) {
   if (ids.length === 0) return { keys: [], end: undefined };
-  const isMeant = new Set(ids);
-  const meant = (list: KeyList) =>
-    [...list.values()].flatMap(({ id, isRevoked }) => (isMeant.has(id) && !isRevoked ? { label: id, id } : []));
-  return revokeKeys({ ...task, given: ids.map((id) => new Evidence(id, id)), meant });
+  const meant = (list: KeyList) => new Map(ids.filter((id) => list.get(id)?.isRevoked === false).map((id) => [id, id]));
+  const { keys, end } = await revokeKeys({ given: ids, meant, count: 0 }, means);
+  return { keys: keys.map((key) => ({ ...key, id: key.label })), end };
 }
 
 /**
  * Revokes keys and proves it, in rounds: each key that a whole list shows gets a DELETE. One failed revocation does not stop
  * the others. `end`: what ended the rounds early.
  */
-export async function revokeKeys(task: Task) {
-  const {
-    given = [],
-    meant,
-    api,
-    rate,
-    deadline,
-    random,
-    send,
-    patience,
-    reading = readingTime,
-    isEnough = () => true,
-  } = task;
+export async function revokeKeys({ given, meant, count }: Task, means: Means) {
+  const { api, rate, deadline, random, send, patience } = means;
   const { clock } = deadline;
-  const keys = new Map(given.map((key) => [key.label, key]));
+  const keys = new Map(given.map((label) => [label, new Evidence()]));
   let askedAt = 0;
+  let end: Error | undefined;
 
   async function revoke(key: Evidence, id: string): Promise<void> {
     try {
@@ -122,46 +102,46 @@ export async function revokeKeys(task: Task) {
 
   async function round(): Promise<void> {
     askedAt = clock.now();
-    const listed = new Map(meant(await api.keys(send)).map(({ label, id }) => [label, id]));
-    for (const label of listed.keys()) if (!keys.has(label)) keys.set(label, new Evidence(label));
-    const requests = [...keys.values()].map((key) => {
-      const id = key.noteList(listed.get(key.label), clock.now());
-      return id === undefined ? undefined : revoke(key, id);
+    const listed = meant(await api.keys(send));
+    for (const label of listed.keys()) if (!keys.has(label)) keys.set(label, new Evidence());
+    const requests = [...keys].map(([label, key]) => {
+      const id = listed.get(label);
+      key.noteList(id, clock.now());
+      return id === undefined || key.saysRevoked ? undefined : revoke(key, id);
     });
     await Promise.all(requests);
   }
 
   async function repeatRounds(): Promise<void> {
     await round();
-    const endsAt = clock.now() + reading;
+    const endsAt = clock.now() + readingTime;
     for (const usual of doublingPauses(pauses, random)) {
       const open = [...keys.values()].filter((key) => key.fate(askedAt) === 'unknown');
-      if (open.length === 0 && isEnough(keys.size)) return;
-      const failures = open.flatMap(({ failure }) => (failure instanceof RequestError ? failure : []));
+      if (open.length === 0 && keys.size >= count) return;
       // After a 429, `Rate` holds all requests.
-      const asked = failures.map(({ status, retryAfterMs = 0 }) => (status === 429 ? 0 : retryAfterMs));
+      const asked = open.map(({ failure }) => (failure?.status === 429 ? 0 : (failure?.retryAfterMs ?? 0)));
       const retryAfter = Math.min(rate.longestHold, Math.max(0, ...asked));
       const pause = Math.max(usual, retryAfter);
       // A throttled DELETE is repeated until the deadline.
-      const isOver = clock.now() + pause >= endsAt && !failures.some(({ isThrottled }) => isThrottled);
+      const isOver = clock.now() + pause >= endsAt && !open.some(({ failure }) => failure?.isThrottled);
       if (isOver || retryAfter > deadline.remaining) return;
       await deadline.sleep(pause);
       await round();
     }
   }
 
-  let end: Error | undefined;
-  await repeatRounds().catch((error: unknown) => {
+  try {
+    await repeatRounds();
+  } catch (error) {
     const isExpected = [RequestError, DeadlineExceeded, CancelledError].some((Kind) => error instanceof Kind);
     if (!isExpected) throw error;
     end = error as Error;
-  });
-  const results = [...keys.values()].map((key): Revocation => {
+  }
+  const results = [...keys].map(([label, key]): Revocation => {
     const fate = key.fate(askedAt);
     // What the service said of the key tells more than that the time was over.
     const doubt = new Error('no response said revoked: true, and lists do not confirm it');
-    const failure = key.failure ?? end ?? doubt;
-    return { label: key.label, id: key.id, fate, failure: fate === 'unknown' ? failure : undefined };
+    return { label, id: key.id, fate, failure: fate === 'unknown' ? (key.failure ?? end ?? doubt) : undefined };
   });
   return { keys: results, end };
 }

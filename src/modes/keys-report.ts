@@ -37,6 +37,9 @@ export function revocationOutputs(revoked: readonly string[], kept: readonly str
   return { count: revoked.length, 'revoked-key-ids': revoked, 'kept-key-ids': kept };
 }
 
+export const headlineOf = (status: string, counts: string): string =>
+  status === 'cancelled' ? `Cancelled: ${counts}` : counts;
+
 export const idsOf = (keys: readonly Revocation[]): string[] => keys.flatMap(({ id }) => id ?? []);
 
 export const keyHeadings = ['Key', 'Name', 'Created', 'Age', 'Last used'];

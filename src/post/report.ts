@@ -1,9 +1,10 @@
 import type { StepReport } from '../action/step-report.js';
-import { parseKeyName } from '../keys/key-name.js';
 import type { PostState } from '../keys/post-state.js';
 import type { Revocation } from '../keys/revocation.js';
 import { errorMessage, joinFirst } from '../text/sentences.js';
 import { DeadlineExceeded } from '../time/deadline.js';
+
+const consequence = 'A key has full access to the account until it is revoked.';
 
 export interface PostResult {
   /** Why it is not proved that the minted key is gone. */
@@ -13,39 +14,36 @@ export interface PostResult {
 }
 
 export function postReport(state: PostState, { doubt, strays, hasParentKey }: PostResult): StepReport {
-  const { name, minted, lostCreates, revoke } = state;
+  const { name, lostCreates } = state;
+  const alarms: string[] = [];
+  if (doubt !== undefined) alarms.push(alarm(mintedIds(state), name, doubt));
   const open = strays.filter(({ fate }) => fate === 'unknown');
-  const alarms = [
-    ...(minted !== undefined && doubt !== undefined ? [alarm([minted.id], name, doubt)] : []),
-    ...(open.length > 0
-      ? [
-          alarm(
-            open.map(({ label }) => label),
-            name,
-            open[0]?.failure instanceof DeadlineExceeded ? 'lists do not confirm it' : errorMessage(open[0]?.failure),
-          ),
-        ]
-      : []),
-  ];
-  const missing = lostCreates - strays.length;
+  const [first] = open;
+  if (first !== undefined) {
+    const why = first.failure instanceof DeadlineExceeded ? 'lists do not confirm it' : errorMessage(first.failure);
+    alarms.push(alarm(idsOf(open), name, why));
+  }
   const reason = hasParentKey
     ? 'the service may still carry it out'
     : 'the post step does not have the API key of the main step to look for it';
-  const lost = `A create of a key named ${name} had no usable response, and ${reason}. Look for this name in the console, or with mode: list-keys and filter: name=${name}, and revoke the key by its id. ${consequence(name)}`;
-  const gone = [(revoke && minted?.id) || [], strays.map(({ label }) => label)].flat();
+  const lost = `A create of a key named ${name} had no usable response, and ${reason}. Look for this name in the console, or with mode: list-keys and filter: name=${name}, and revoke the key by its id. ${consequence}`;
+  const gone = [...mintedIds(state), ...idsOf(strays)];
   const what = gone.length === 0 ? `Found no key named ${name}` : `Revoked ${gone.join(', ')} (${name})`;
   const report =
     alarms.length === 0 ? { status: 'ok', succeeded: true, headline: what } : keyMayLive(alarms.join(' '), state);
+  const missing = lostCreates - strays.length;
   return { ...report, warnings: [...(report.warnings ?? []), ...(missing > 0 ? [lost] : [])] };
 }
+
+/** The minted key, unless it is kept on purpose. */
+const mintedIds = ({ minted }: PostState) => (minted?.secret ? [minted.id] : []);
+const idsOf = (keys: readonly Revocation[]) => keys.map(({ label }) => label);
 
 /** Reports an unexpected error of the post step. */
 export function crashReport(error: unknown, state: PostState | undefined, runId = ''): StepReport {
   const why = errorMessage(error);
-  const unknown = `Could not look for the key of this step: ${why}. Look in the console for a key whose name contains the id of this run (${runId}), and revoke it. ${consequence('')}`;
-  if (state === undefined) return keyMayLive(unknown, undefined);
-  const { name, minted } = state;
-  return keyMayLive(alarm(minted === undefined ? [] : [minted.id], name, why), state);
+  const unknown = `Could not look for the key of this step: ${why}. Look in the console for a key whose name contains the id of this run (${runId}), and revoke it. ${consequence}`;
+  return keyMayLive(state === undefined ? unknown : alarm(mintedIds(state), state.name, why), state);
 }
 
 /** No key was left, so the step does not fail. */
@@ -57,7 +55,7 @@ export function crashAfterReport(error: unknown, report: StepReport): StepReport
 function alarm(ids: readonly string[], name: string, why: string): string {
   const [key, input] =
     ids.length === 0 ? ['the key', `key-name: ${name}`] : [`key ${joinFirst(ids)}`, `key-id: ${joinFirst(ids)}`];
-  return `Could not prove that ${key} (${name}) is revoked: ${why}. Revoke it in the console, or with mode: revoke-key and ${input}. ${consequence(name)}`;
+  return `Could not prove that ${key} (${name}) is revoked: ${why}. Revoke it in the console, or with mode: revoke-key and ${input}. ${consequence}`;
 }
 
 function keyMayLive(message: string, state: PostState | undefined): StepReport {
@@ -65,11 +63,4 @@ function keyMayLive(message: string, state: PostState | undefined): StepReport {
   return state?.onFailure === 'fail'
     ? { ...report, succeeded: false, error: message }
     : { ...report, succeeded: true, warnings: [message] };
-}
-
-/** A sweep skips keys that are kept on purpose. Only the name of a key shows this. */
-function consequence(name: string): string {
-  const isKept = parseKeyName(name)?.isKept === true;
-  const sweep = isKept ? 'does not revoke it, because revoke-in-post is false' : 'revokes it once this run is over';
-  return `A key has full access to the account until it is revoked. sweep-keys ${sweep}.`;
 }

@@ -1,30 +1,15 @@
-import type { ControlApi } from '../api/control-api.js';
-import type { KeyList } from '../api/keys.js';
+import type { Key, KeyList } from '../api/keys.js';
 import { RequestError } from '../http/errors.js';
-import type { Rate } from '../http/rate.js';
 import type { Send } from '../http/retry.js';
 import type { PostState } from '../keys/post-state.js';
-import { type Revocation, revokeKeys } from '../keys/revocation.js';
-import type { Deadline } from '../time/deadline.js';
+import { type Means, revokeKeys } from '../keys/revocation.js';
 import { longestRetryAfter, patience } from './minted-key.js';
 
-interface Circumstances {
-  readonly api: ControlApi;
-  readonly rate: Rate;
-  readonly deadline: Deadline;
-  readonly random: () => number;
-}
-
 /** Revokes all keys of that name but the minted one. Looks for them until as many were found as creates were lost. */
-export async function endStrayKeys(
-  { name, minted, lostCreates }: PostState,
-  circumstances: Circumstances,
-): Promise<readonly Revocation[]> {
-  const { deadline, random } = circumstances;
-  const meant = (list: KeyList) =>
-    [...list.values()]
-      .filter((key) => key.name === name && key.id !== minted?.id && !key.isRevoked)
-      .map(({ id }) => ({ label: id, id }));
+export async function endStrayKeys({ name, minted, lostCreates }: PostState, means: Omit<Means, 'send' | 'patience'>) {
+  const { deadline, random } = means;
+  const isStray = (key: Key) => key.name === name && key.id !== minted?.id && !key.isRevoked;
+  const meant = (list: KeyList) => new Map([...list.values()].filter(isStray).map(({ id }) => [id, id]));
   /** Repeats a list after any failure. */
   const send: Send = async (attempt) => {
     for (;;) {
@@ -37,14 +22,6 @@ export async function endStrayKeys(
       }
     }
   };
-  const isEnough = (count: number) => count >= lostCreates;
-  const { keys } = await revokeKeys({
-    ...circumstances,
-    meant,
-    send,
-    patience,
-    isEnough,
-    reading: Number.POSITIVE_INFINITY,
-  });
+  const { keys } = await revokeKeys({ given: [], meant, count: lostCreates }, { ...means, send, patience });
   return keys;
 }

@@ -17,7 +17,7 @@ export async function createKey(settings: CreateKeySettings, collaborators: Coll
   const { clock } = deadline;
   const name = makeKeyName(repository, { run, isKept: !revokeInPost }, random);
   let lostCreates = 0;
-  const state = { name, minted: undefined, revoke: true, onFailure };
+  const state = { name, minted: undefined, onFailure };
 
   async function attempt(how: Attempt) {
     let isSent = false;
@@ -52,7 +52,5 @@ export function stateAfterOutputs(
   { revokeInPost, onRevokeFailure: onFailure }: CreateKeySettings,
 ): KeyState | undefined {
   if (minted === undefined || revokeInPost) return undefined;
-  return lostCreates === 0
-    ? nothingToRevoke
-    : { name, lostCreates, minted: { ...minted, secret: '' }, revoke: false, onFailure };
+  return lostCreates === 0 ? nothingToRevoke : { name, lostCreates, minted: { ...minted, secret: '' }, onFailure };
 }

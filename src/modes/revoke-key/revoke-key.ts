@@ -1,7 +1,7 @@
 import type { KeyList } from '../../api/keys.js';
 import { UserError } from '../../http/errors.js';
 import { usualPatience, withRetries } from '../../http/retry.js';
-import { Evidence, revokeByIds, revokeKeys } from '../../keys/revocation.js';
+import { revokeByIds, revokeKeys } from '../../keys/revocation.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
 import type { Collaborators } from '../mode.js';
@@ -10,11 +10,12 @@ import type { RevokeKeySettings } from './settings.js';
 export type RevokeKeyResult = Awaited<ReturnType<typeof revokeGivenKeys>>;
 
 export function revokeGivenKeys({ target }: RevokeKeySettings, collaborators: Collaborators) {
-  const how = { ...collaborators, send: withRetries(collaborators), patience: usualPatience };
-  if ('ids' in target) return revokeByIds(target.ids, how);
-  return revokeKeys({ ...how, given: [new Evidence(target.name)], meant: onlyKeyNamed(target.name) });
+  const means = { ...collaborators, send: withRetries(collaborators), patience: usualPatience };
+  if ('ids' in target) return revokeByIds(target.ids, means);
+  return revokeKeys({ given: [target.name], meant: onlyKeyNamed(target.name), count: 1 }, means);
 }
 
+/** Once its id is known, another key that gets the same name is not meant. */
 function onlyKeyNamed(name: string) {
   let meant: string | undefined;
   return (list: KeyList) => {
@@ -22,6 +23,6 @@ function onlyKeyNamed(name: string) {
     const several = `${ids.length} keys are named ${sanitizeLine(name, 80)}: ${joinFirst(ids)}. Set key-id to the id of the key to revoke.`;
     if (meant === undefined && ids.length > 1) throw new UserError(several);
     meant ??= ids[0];
-    return ids.flatMap((id) => (id === meant ? { label: name, id } : []));
+    return new Map(ids.filter((id) => id === meant).map((id) => [name, id]));
   };
 }

@@ -1,5 +1,5 @@
 import { UnexpectedShapeError } from '../../api/parse-response.js';
-import { type Operation, parseOperation } from '../../api/records.js';
+import { parseOperation } from '../../api/records.js';
 import { RequestError } from '../../http/errors.js';
 import { type Attempt, withRetries } from '../../http/retry.js';
 import { isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
@@ -14,7 +14,6 @@ export type SendRequestResult = Awaited<ReturnType<typeof sendRequest>>;
 /** Sends the request, and waits for the operations that its response names. */
 export async function sendRequest(settings: SendRequestSettings, collaborators: Collaborators, services: Services) {
   const { request, body } = settings;
-  const { api, log } = collaborators;
   const projectId = projectIn(request.path);
   /** Until its response says otherwise, a request that was sent may have been carried out. */
   let mayBeDone = false;
@@ -27,9 +26,9 @@ export async function sendRequest(settings: SendRequestSettings, collaborators: 
     const onSend = () => {
       mayBeDone = true;
     };
+    const decode = (response: Json) => operationsIn(response, projectId);
     try {
-      const change = { ...request, body };
-      return await api.change(change, { ...how, onSend }, maskSecrets, (answer) => operationsIn(answer, projectId));
+      return await collaborators.api.change({ ...request, body }, { ...how, onSend }, maskSecrets, decode);
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       const isRefused = error.isThrottled || error.isServiceStatus(409);
@@ -43,9 +42,8 @@ export async function sendRequest(settings: SendRequestSettings, collaborators: 
   maskSecrets(body);
   maskSecrets(JSON.stringify(Object.fromEntries(new URLSearchParams(request.path.split('?')[1]))));
   try {
-    const { status, text, decoded: started } = await withRetries(collaborators)(attempt);
-    log.info(`The service answered with status ${status}.`);
-    const waitSettings = waitFor(started, settings);
+    const { text, decoded: ids } = await withRetries(collaborators)(attempt);
+    const waitSettings: WaitSettings = { ...settings, projectIds: [...ids.keys()], target: { ids }, pollsOnce: false };
     const wait = await waitOperation(waitSettings, collaborators);
     return { done: { response: text, waitSettings, wait } };
   } catch (failure) {
@@ -53,38 +51,26 @@ export async function sendRequest(settings: SendRequestSettings, collaborators: 
   }
 }
 
-interface Started {
-  readonly projectId: string;
-  readonly operation: Operation;
-}
-
-/** The operations that a response says were started, each with its project: of the record, else of the path. */
-function operationsIn(body: Json, projectOfPath: string | undefined): Started[] {
+/** The ids of the operations that a response names, by their project: that of the record, else of the path. */
+function operationsIn(body: Json, projectOfPath: string | undefined): Map<string, string[]> {
   const { operations, operation } = isObject(body) ? body : {};
   if (!isAbsent(operations) && !Array.isArray(operations)) throw new UnexpectedShapeError('`operations` is no array');
-  const records = (operations ?? []).map((record, n) => ({ place: `operations[${n}]`, record }));
-  if (!isAbsent(operation)) records.push({ place: 'operation', record: operation });
-  return records.map(({ place, record }) => {
+  const ids = new Map<string, string[]>();
+  const add = (record: Json, place: string) => {
     const { project_id } = isObject(record) ? record : {};
     const projectId = isAbsent(project_id) ? projectOfPath : toText(project_id);
     if (!projectId) throw new UnexpectedShapeError(`\`${place}.project_id\` is missing`);
-    return { projectId, operation: parseOperation(record, place, projectId) };
-  });
+    const { id } = parseOperation(record, place, projectId);
+    const others = ids.get(projectId) ?? [];
+    others.push(id);
+    ids.set(projectId, others);
+  };
+  for (const [n, record] of (operations ?? []).entries()) add(record, `operations[${n}]`);
+  if (!isAbsent(operation)) add(operation, 'operation');
+  return ids;
 }
 
 function projectIn(path: string): string | undefined {
   const [, id] = /^projects\/([^/?]+)/.exec(path) ?? [];
   return id && decodeURIComponent(id);
-}
-
-function waitFor(
-  started: readonly Started[],
-  { pollInterval, failFast, failOnEmpty }: SendRequestSettings,
-): WaitSettings {
-  const projectIds = [...new Set(started.map(({ projectId }) => projectId))];
-  const idsIn = (wanted: string) =>
-    started.flatMap(({ projectId, operation }) => (projectId === wanted ? operation.id : []));
-  const ids = new Map(projectIds.map((id) => [id, [...new Set(idsIn(id))]]));
-  const target = { ids, whyNone: 'The response names no operation' };
-  return { projectIds, target, failOnEmpty, pollInterval, failFast, pollsOnce: false };
 }

@@ -1,27 +1,17 @@
 import { readInputFile } from '../../action/inputs/input-file.js';
 import type { InputReader } from '../../action/inputs/input-reader.js';
-import {
-  BadValue,
-  oneOfParser,
-  type Parse,
-  parseBoolean,
-  quote,
-  rejectLeftover,
-  whyEmpty,
-} from '../../action/inputs/input-values.js';
+import { BadValue, type Parse, quote, rejectLeftover, whyEmpty } from '../../action/inputs/input-values.js';
 import { maxBytes } from '../../api/control-api.js';
 import type { Change } from '../../api/request.js';
 import { parseJsonOrUndefined } from '../../text/json.js';
-import { parseDuration } from '../../time/duration.js';
 import { rejectNodeDebug } from '../current-run.js';
-import { pollIntervalParser } from '../wait-operation/settings.js';
+import { readWaitInputs } from '../wait-operation/settings.js';
 
 export type SendRequestSettings = ReturnType<typeof readSendRequestSettings>;
 
 export function readSendRequestSettings(reader: InputReader) {
   rejectNodeDebug(reader);
   const folder = reader.environment['GITHUB_WORKSPACE'] ?? '';
-  const timeout = parseDuration(reader.text('timeout')) ?? Number.POSITIVE_INFINITY;
   return reader.complete({
     request: reader.parse('request', parseRequest),
     /** JSON. */
@@ -29,9 +19,7 @@ export function readSendRequestSettings(reader: InputReader) {
       reader.text('body-file') === ''
         ? reader.optional('body', parseBody)
         : reader.parse('body-file', (path) => parseBody(readInputFile(path, folder, maxBytes))),
-    failOnEmpty: reader.optional('fail-on', oneOfParser(['empty'])) === 'empty',
-    pollInterval: reader.parse('poll-interval', pollIntervalParser(timeout)),
-    failFast: reader.parse('fail-fast', parseBoolean),
+    ...readWaitInputs(reader),
   });
 }
 
@@ -39,32 +27,23 @@ export function readSendRequestSettings(reader: InputReader) {
 export const parseRequest: Parse<Pick<Change, 'method' | 'path'>> = (text) => {
   const expected = 'expected POST, PUT, PATCH or DELETE and a path, such as “POST /projects/<id>/branches”';
   if (text === '') throw new BadValue(`is empty; ${expected}. ${whyEmpty}`);
+  const [, method, path = ''] = /^(POST|PUT|PATCH|DELETE) \/(.*)$/s.exec(text) ?? [];
+  const problem = method === undefined ? `is no request; ${expected}` : pathProblem(rejectLeftover(path, true));
   // A query can hold a secret.
-  const [shown = ''] = text.split('?');
-  const [, method, path] = /^(POST|PUT|PATCH|DELETE) \/(.*)$/s.exec(text) ?? [];
-  if (method === undefined || path === undefined)
-    throw new BadValue(`${quote(shown)} is no request; ${expected}`, true);
-  const [ofSegments = ''] = path.split('?');
-  const problem = signsProblem(path) ?? ofSegments.split('/').map(segmentProblem).find(Boolean);
-  if (problem !== undefined) throw new BadValue(`${quote(shown)} ${problem}`, true);
+  if (problem !== undefined) throw new BadValue(`${quote(text.split('?')[0] ?? '')} ${problem}`, true);
   return { method: method as Change['method'], path };
 };
 
-/** A URL parser drops tabs and line breaks, and reads `\` as `/`. */
-function signsProblem(path: string): string | undefined {
-  rejectLeftover(path, true);
-  return /[^\x21-\x7e]|[\\#]/.test(path)
-    ? 'has a space, “\\”, “#” or a character that is not ASCII; expected these percent-encoded'
-    : undefined;
-}
-
-function segmentProblem(segment: string): string | undefined {
-  if (segment === '') return `has an empty part between two “/” or at its end. ${whyEmpty}`;
-  if (segment === 'null' || segment === 'undefined') return `has the part “${segment}”. ${whyEmpty}`;
-  const decoded = decode(segment);
+function pathProblem(path: string): string | undefined {
+  // A URL parser drops tabs and line breaks, and reads `\` as `/`.
+  if (/[^\x21-\x7e]|[\\#]/.test(path))
+    return 'has a space, “\\”, “#” or a character that is not ASCII; expected these percent-encoded';
+  const decoded = decode(path.split('?')[0] ?? '');
   if (decoded === undefined) return 'has a “%” that begins no character; expected “%25” in its place';
   // A proxy and the service may each decode it.
-  const parts = [decoded, decode(decoded) ?? ''].flatMap((text) => text.split(/[/\\]/));
+  const parts = [decoded, decode(decoded) ?? decoded].flatMap((text) => text.split(/[/\\]/));
+  if (parts.includes('')) return `has an empty part between two “/” or at its end. ${whyEmpty}`;
+  if (parts.some((part) => /^(null|undefined)$/.test(part))) return `has a part “null” or “undefined”. ${whyEmpty}`;
   if (parts.some((part) => /^\.\.?(;|$)/.test(part))) return 'has a part “.” or “..”; expected the whole path';
   if (parts.some((part) => /^\s*api_keys\b/i.test(part)))
     return 'is about API keys; expected another path. Keys have modes of their own: create-key, list-keys, revoke-key';

@@ -1,4 +1,4 @@
-import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
+import { RequestError } from '../../http/errors.js';
 import { proxyProblem } from '../../http/proxy.js';
 import { Rate } from '../../http/rate.js';
 import { type Attempt, withRetries } from '../../http/retry.js';
@@ -18,23 +18,14 @@ export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs
   return () => async () => ({ failure });
 }
 
-export interface FoundRuns {
-  /** A run that could not be read has no entry. */
-  readonly states: ReadonlyMap<string, RunState>;
-  /** Why runs could not be read. */
-  readonly failures: readonly RequestError[];
-}
-
 /** After so many failures, no more runs are asked for. */
 const maxFailures = 3;
 
-/** Asks GitHub once for each run. A run that it does not know counts only if the token can read the current run. */
-export async function findRuns(
-  ids: readonly string[],
-  own: WorkflowRun,
-  find: FindRun,
-  collaborators: Collaborators,
-): Promise<FoundRuns> {
+/**
+ * Asks GitHub once for each run, and returns the state of each that could be read, and why others could not. A run that it does
+ * not know counts only if the token can read the current run.
+ */
+export async function findRuns(ids: readonly string[], own: WorkflowRun, find: FindRun, collaborators: Collaborators) {
   // The lookups get half of the remaining time. The other half is for the revocations.
   const deadline = collaborators.deadline.within(collaborators.deadline.remaining / 2);
   const send = withRetries({ ...collaborators, deadline });
@@ -45,9 +36,7 @@ export async function findRuns(
 
   async function request(id: string, { patience }: Attempt): Promise<RunState> {
     const [first] = failures;
-    const isHopeless = failures.some((one) => !one.transient || one instanceof RetryAfterExceedsDeadline);
-    if (first && (isHopeless || failures.length >= maxFailures))
-      throw new RequestError(first.message, { transient: false });
+    if (first && failures.length >= maxFailures) throw new RequestError(first.message, { transient: false });
     const outcome = await deadline.raceFor(patience, (onCancel) => find(id, onCancel));
     const late = `GitHub did not respond within ${formatDuration(patience)}`;
     if (outcome === undefined) throw new RequestError(late, { transient: true, isSilence: true });

@@ -21,11 +21,11 @@ export async function sweepKeys(settings: SweepKeysSettings, collaborators: Coll
   const listed = [...(await api.keys(send)).values()].filter(({ isRevoked }) => !isRevoked);
   // One of the clocks may be wrong. By the smaller age, no young key seems old.
   const now = Math.min(api.serviceEpochMs(clock), clock.epochMs());
-  const made = listed.flatMap((key) => {
+  const ours = listed.flatMap((key) => {
     const origin = parseKeyName(key.name ?? '');
-    return origin === undefined ? [] : [{ key, ...origin, age: now - (key.createdAt ?? now) }];
+    const isOurs = origin?.run.fingerprint === settings.run.fingerprint;
+    return isOurs ? [{ key, ...origin, age: now - (key.createdAt ?? now) }] : [];
   });
-  const ours = made.filter(({ run }) => run.fingerprint === settings.run.fingerprint);
   const asked = new Set(ours.filter(({ isKept }) => !isKept).map(({ run }) => run.id));
   const { states, failures } = await findRuns([...asked], settings.run, find, collaborators);
   const decisions = ours.map((one) => ({ ...one, ...decide(one, states.get(one.run.id), settings) }));
@@ -35,8 +35,6 @@ export async function sweepKeys(settings: SweepKeysSettings, collaborators: Coll
   return {
     decisions,
     revocation: await revokeByIds(meant, { ...collaborators, send, patience: usualPatience }),
-    /** Numbers of keys that a sweep ignores: those of other repositories, and those that this action did not create. */
-    others: { ofOtherRepositories: made.length - ours.length, notOurs: listed.length - made.length },
     failures,
   };
 }

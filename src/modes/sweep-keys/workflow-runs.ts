@@ -2,7 +2,7 @@ import { getOctokit } from '@actions/github';
 import type { RequestErrorOptions } from '../../http/errors.js';
 import { type HttpHeaders, userAgent } from '../../http/exchange.js';
 import { isTransientStatus } from '../../http/retry.js';
-import { parseDateHeader, parseRetryAfter } from '../../http/retry-after.js';
+import { parseRetryAfter } from '../../http/retry-after.js';
 import { isObject, type Json } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import type { OnCancel } from '../../time/deadline.js';
@@ -70,23 +70,12 @@ function toOutcome(error: OctokitError, nowMs: number, withoutToken: (text: stri
   }
   if (status === 404) return { run: 'gone' };
   const what = `responded with status ${status}: ${sanitizeLine(withoutToken(message))}`;
-  const retryAfterMs = rateLimitDelay(response.headers, message, nowMs);
-  // GitHub sends 403 or 429 for a rate limit. Both become 429, so that they are retried.
-  if (retryAfterMs !== undefined)
-    return lookupFailure(`${what} (rate limit)`, { status: 429, transient: true, retryAfterMs });
-  const pause = parseRetryAfter(response.headers, nowMs);
-  return lookupFailure(what, { status, transient: isTransientStatus(status), retryAfterMs: pause });
-}
-
-/** Returns milliseconds, or undefined if the response is not about a rate limit. */
-function rateLimitDelay(headers: HttpHeaders, message: string, nowMs: number): number | undefined {
-  const isLimit = headers['x-ratelimit-remaining'] === '0' || /rate limit/i.test(message);
-  if (!isLimit) return undefined;
-  // If the response gives no time, GitHub asks clients to wait at least one minute:
+  const retryAfterMs = parseRetryAfter(response.headers, nowMs);
+  // GitHub may send a 403 for a rate limit:
   // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
-  const reset = Number(headers['x-ratelimit-reset'] ?? Number.NaN) * 1_000;
-  const pause = Number.isNaN(reset) ? 60_000 : Math.max(0, reset - (parseDateHeader(headers) ?? nowMs));
-  return parseRetryAfter(headers, nowMs) ?? pause;
+  const isLimit = status === 403 && retryAfterMs !== undefined;
+  const transient = isLimit || isTransientStatus(status);
+  return lookupFailure(what, { status: isLimit ? 429 : status, transient, retryAfterMs });
 }
 
 function lookupFailure(what: string, details: Omit<LookupFailure, 'message'>): LookupOutcome {

@@ -12,12 +12,16 @@ export type WaitResult = ReturnType<typeof conclude>;
 const lastSeconds = 5_000;
 
 /** The only place that says `finished`. `failed` outranks `timeout`, and that `error`. */
-function verdictOf(projects: readonly Project[], settings: WaitSettings, { deadline, isCancelled }: End): Verdict {
-  const { failOnEmpty, pollsOnce } = settings;
+function verdictOf(
+  projects: readonly Project[],
+  { failOnEmpty, pollsOnce }: WaitSettings,
+  isFilterWrong: boolean,
+  { deadline, isCancelled }: End,
+): Verdict {
   if (isCancelled) return 'cancelled';
   if (projects.some(({ operations }) => operations.hasFailed)) return 'failed';
   if (projects.every(({ isSettled }) => isSettled)) {
-    if (missingFields(settings)?.error !== undefined) return 'error';
+    if (isFilterWrong) return 'error';
     return failOnEmpty && projects.every(({ operations }) => operations.all.length === 0) ? 'empty' : 'finished';
   }
   const isLate = ({ isDone, isSettled, failure }: Project) =>
@@ -25,18 +29,17 @@ function verdictOf(projects: readonly Project[], settings: WaitSettings, { deadl
   return projects.some(({ failure }) => failure !== undefined) && !projects.some(isLate) ? 'error' : 'timeout';
 }
 
-const missingFields = ({ target }: WaitSettings) => ('all' in target ? target.all.missing : undefined);
-
 export function conclude(projects: readonly Project[], settings: WaitSettings, end: End) {
-  const verdict = verdictOf(projects, settings, end);
+  const { target } = settings;
+  const { error: filterError, warnings: filterWarnings = [] } = 'all' in target ? target.all.missing : {};
+  const verdict = verdictOf(projects, settings, filterError !== undefined, end);
   const now = end.deadline.clock.now();
   const unsettled = projects.filter(({ isSettled }) => !isSettled);
-  const { error: filterError, warnings: filterWarnings = [] } = missingFields(settings) ?? {};
+  const silentSince = (time: number) => idsOf(unsettled.filter(({ troubles }) => (troubles.answeredAt ?? -1) < time));
+  const failure = verdict === 'error' ? unsettled.find((project) => project.failure !== undefined)?.failure : undefined;
+  const latest = unsettled.map(({ troubles }) => troubles.latest).find((error) => error !== undefined);
   const isIdle = ({ isSettled, operations }: Project) =>
     isSettled && !operations.hasFailed && filterError === undefined;
-  const failure = verdict === 'error' ? unsettled.find((project) => project.failure !== undefined)?.failure : undefined;
-  const latest = unsettled.map(({ latestFailure }) => latestFailure).find((error) => error !== undefined);
-  const isSilent = (sinceMs: number) => (project: Project) => (project.troubles.answeredAt ?? -1) < sinceMs;
   return {
     verdict,
     operations: projects.flatMap(({ operations }) => operations.all),
@@ -44,12 +47,10 @@ export function conclude(projects: readonly Project[], settings: WaitSettings, e
     idleProjects: idsOf(projects.filter(isIdle)),
     unsettledProjects: idsOf(unsettled),
     /** Unsettled, and without a usable response: ever, and in the last seconds. */
-    silentProjects: idsOf(unsettled.filter(isSilent(0))),
-    lateProjects: idsOf(unsettled.filter(isSilent(now - lastSeconds))),
+    silentProjects: silentSince(0),
+    lateProjects: silentSince(now - lastSeconds),
     cutProjects: idsOf(projects.filter(({ isCut }) => isCut)),
     recentFailures: projects.flatMap(({ operations }) => [...operations.recentFailures.values()]),
-    /** Unfinished operations that do not count. */
-    ignored: projects.flatMap(({ operations }) => [...operations.ignored.values()]),
     filterWarnings,
     /** What ended the wait. After a timeout, the latest failure of a request that has no answer yet. */
     cause: failure?.error ?? latest ?? (filterError === undefined ? undefined : new UserError(filterError)),

@@ -11,17 +11,16 @@ const automaticActions = [
 
 /**
  * - `counts`: a wait for `all` follows the operation to its end
- * - `excluded`: the filter does not admit it
- * - `automatic`: the service started it, and no `action=` line asks for it
+ * - `excluded`: the filter does not admit it, or the service started it and no `action=` line asks for it
  * - `history`: it ended before the wait
  */
-export type Judgement = 'counts' | 'excluded' | 'automatic' | 'history';
+export type Judgement = 'counts' | 'excluded' | 'history';
 
 /** `firstRead`: undefined until it is whole. `since`: what ended at this time or later counts. */
 export function judge(operation: Operation, firstRead: ListRead | undefined, since: number, filter: Filter): Judgement {
   if (!filter.admits(operation.record)) return 'excluded';
   const isAutomatic = automaticActions.includes(fieldText(operation, 'action') ?? '');
-  if (isAutomatic && !filter.requires('action')) return 'automatic';
+  if (isAutomatic && !filter.requires('action')) return 'excluded';
   const isUnfinished = phaseForStatus(operation.status) === 'pending';
   return isUnfinished || isNew(operation, firstRead) || endOf(operation) >= since ? 'counts' : 'history';
 }

@@ -1,6 +1,6 @@
 import { adviceFor } from '../../action/advice.js';
 import type { StepReport } from '../../action/step-report.js';
-import { RequestError, RetryAfterExceedsDeadline } from '../../http/errors.js';
+import { RequestError } from '../../http/errors.js';
 import { operationText } from '../../operations/description.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural, sentences } from '../../text/sentences.js';
@@ -17,42 +17,41 @@ type Context = WaitSettings & ReportFacts;
 /** The headline, and the text of the one error. */
 export function waitMessages(result: WaitResult, context: Context): Pick<StepReport, 'headline' | 'error' | 'notice'> {
   const { verdict, operations, cause, unsettledProjects } = result;
-  const [failed, pending] = [operations.filter(isFailed), operations.filter(isPending)];
+  const { projectIds, timeout, pollsOnce } = context;
   const total = plural(operations.length, 'operation');
-  const where = projectsText(context.projectIds);
-  const ended = `${operations.length - pending.length} of ${total} had ended`;
+  const where = projectIds.length === 0 ? '' : ` in ${projectsText(projectIds)}`;
   const share = ({ length }: typeof operations) => (length === operations.length ? total : `${length} of ${total}`);
   const list = (some: typeof operations) => {
     const texts = some.map((one) => trackedText(one, context));
     return joinFirst(texts, messageBounds);
   };
+  const nothing = { headline: 'Nothing to wait for', notice: `Found no operation to wait for${where}.` };
   switch (verdict) {
     case 'finished':
-      if (operations.length > 0) return { headline: `${total} finished` };
-      return { headline: 'Nothing to wait for', notice: nothingText(result, context) };
+      return operations.length === 0 ? nothing : { headline: `${total} finished` };
     case 'empty': {
-      const source = 'ids' in context.target ? 'what should have given ids' : 'project-id and filter';
-      const advice = `With fail-on: empty, this fails the step. Check ${source}`;
-      return { headline: 'Nothing to wait for', error: sentences(nothingText(result, context), advice) };
+      const advice = 'With fail-on: empty, this fails the step. Check the ids, or project-id and filter';
+      return { headline: nothing.headline, error: sentences(nothing.notice, advice) };
     }
     case 'failed': {
-      const stopped = pending.length > 0 && `Stopped waiting for: ${list(pending)}`;
+      const failed = operations.filter(isFailed);
       const advice = 'Check them in the console, fix the cause, and repeat the change. Do not deploy before that';
-      const error = sentences(`${share(failed)} in ${where} failed: ${list(failed)}`, stopped, advice);
+      const error = sentences(`${share(failed)}${where} failed: ${list(failed)}`, advice);
       return { headline: `${share(failed)} failed`, error };
     }
     case 'timeout': {
+      const pending = operations.filter(isPending);
       const headline = pending.length > 0 ? `${share(pending)} not finished in time` : 'Not confirmed in time';
+      const end = pollsOnce ? 'Polled once (timeout: 0)' : `Timed out after ${formatDuration(timeout)}`;
       const unsure = `Could not confirm that nothing is pending in ${projectsText(unsettledProjects)}: two reads of the list, ${formatDuration(maxListLag)} apart, must agree`;
-      const open = pending.length > 0 ? `${share(pending)} in ${where} had not finished: ${list(pending)}` : unsure;
-      return { headline, error: sentences(endText(context, cause), open, ...reasons(result, context)) };
+      const open = pending.length > 0 ? `${share(pending)}${where} had not finished: ${list(pending)}` : unsure;
+      return { headline, error: sentences(end, open, ...reasons(result, pollsOnce)) };
     }
     case 'cancelled':
-      return { headline: operations.length === 0 ? 'Cancelled' : `Cancelled; ${ended}` };
+      return { headline: 'Cancelled' };
     case 'error': {
-      const before = operations.length > 1 && `Before this error, ${ended}`;
       const advice = cause instanceof RequestError && adviceFor(cause);
-      return { headline: 'No result', error: sentences(cause?.message ?? '', before, advice) };
+      return { headline: 'No result', error: sentences(cause?.message ?? '', advice) };
     }
   }
 }
@@ -69,25 +68,8 @@ export function waitWarnings(
   return [...filterWarnings, ...(cutProjects.length > 0 ? [cut] : []), ...(failures.length > 0 ? [recent] : [])];
 }
 
-function nothingText({ ignored }: WaitResult, { target, projectIds }: Context): string {
-  if ('ids' in target) return `${target.whyNone}, so there is nothing to wait for.`;
-  const excluded = ignored.filter((judgement) => judgement === 'excluded').length;
-  const automatic = ignored.length - excluded;
-  return sentences(
-    `Found no operation to wait for in ${projectsText(projectIds)}`,
-    excluded > 0 && `The filter excluded ${plural(excluded, 'unfinished operation')}`,
-    automatic > 0 &&
-      `The service itself started ${plural(automatic, 'unfinished operation')}. To count them, add a line action=… to filter`,
-  );
-}
-
-function endText({ timeout, pollsOnce }: Context, cause: WaitResult['cause']): string {
-  const asked = cause instanceof RetryAfterExceedsDeadline ? ', because the service asked for a longer pause' : '';
-  return pollsOnce ? 'Polled once (timeout: 0)' : `Timed out after ${formatDuration(timeout)}${asked}`;
-}
-
 /** Why a wait timed out, and what to do. */
-function reasons({ cause, silentProjects, lateProjects }: WaitResult, { pollsOnce }: Context): (string | false)[] {
+function reasons({ cause, silentProjects, lateProjects }: WaitResult, pollsOnce: boolean): (string | false)[] {
   const never = `The control API never answered for ${projectsText(silentProjects)} (no usable response)`;
   const late = `The control API did not answer in the last seconds for ${projectsText(lateProjects)} (no usable response)`;
   const silent = silentProjects.length > 0 ? never : lateProjects.length > 0 && late;

@@ -2,7 +2,6 @@ import type { Operation } from '../../api/records.js';
 import type { Log } from '../../api/request.js';
 import type { RequestError } from '../../http/errors.js';
 import { knownStatuses, operationTexts } from '../../operations/description.js';
-import { sanitizeLine } from '../../text/sanitize-line.js';
 import { errorMessage, plural } from '../../text/sentences.js';
 import type { Deadline } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
@@ -21,10 +20,10 @@ export class ProgressLog {
     private readonly pending: () => number,
   ) {}
 
-  statusChanged(operation: Operation, before: string | undefined): void {
+  statusChanged(operation: Operation): void {
     const { name, status, phase, duration } = operationTexts(operation, this.deadline.clock.epochMs());
     const age = duration === '' ? '' : phase === 'pending' ? `, created ${duration} ago` : ` after ${duration}`;
-    this.write(`${name}: ${before === undefined ? '' : `${sanitizeLine(before, 40)} → `}${status}${age}`);
+    this.write(`${name}: ${status}${age}`);
     if (knownStatuses.includes(operation.status) || this.#hasWarned) return;
     this.#hasWarned = true;
     this.log.warning(`${name} has the unknown status “${status}”. This action treats the operation as still running.`);

@@ -87,15 +87,10 @@ export class Project {
     else await this.context.deadline.raceFor(singlesHangAfter, () => requests);
   }
 
-  /** The latest failure of what still fails. Single requests replace a list of given ids, so that does not matter. */
-  get latestFailure(): RequestError | undefined {
-    return this.troubles.latest(this.#all === undefined ? this.id : undefined);
-  }
-
   /** With `timeout: 0`, after the time for repetitions. */
   endOnlyPoll(): void {
-    const { latestFailure } = this;
-    if (latestFailure !== undefined) this.#fail(latestFailure);
+    const { latest } = this.troubles;
+    if (latest !== undefined) this.#fail(latest);
   }
 
   get #hasEnded(): boolean {
@@ -117,32 +112,20 @@ export class Project {
   /** Only the last poll asks for what is under way already, or before a `Retry-After` has ended. */
   #start(id: string, request: () => Promise<void>): Promise<void> | undefined {
     if (!this.#isLastPoll && (this.#open.has(id) || !this.troubles.isDue(id))) return undefined;
-    const open = request().finally(() => {
-      if (this.#open.get(id) === open) this.#open.delete(id);
-    });
+    const open = request()
+      .catch((error: unknown) => this.#noteFailure(id, error))
+      .finally(() => {
+        if (this.#open.get(id) === open) this.#open.delete(id);
+      });
     this.#open.set(id, open);
     return open;
   }
 
   /** Reads the list as far as it is needed, and then asks singly for what it did not show. */
   async #readList(): Promise<void> {
+    const { api, deadline } = this.context;
     // The last poll has already asked for the given ids singly.
     const unshown = new Set(this.#isLastPoll && this.#all === undefined ? [] : this.#wanted);
-    try {
-      await this.#readPages(unshown);
-      this.troubles.answered(this.id, true);
-      this.#askEach([...unshown]);
-    } catch (error) {
-      const final = this.#finalError(this.id, error);
-      // In a wait for given ids, single requests replace the list. So its failures count only if nothing ever came.
-      if (final && (this.#all !== undefined || this.troubles.answeredAt === undefined)) this.#giveUp(final);
-      // In a wait for `all`, the next read of the list must not stand behind hundreds of requests.
-      else this.#askEach([...unshown].slice(0, this.#all === undefined ? unshown.size : maxUnshown));
-    }
-  }
-
-  async #readPages(unshown: Set<string>): Promise<void> {
-    const { api, deadline } = this.context;
     const read = new ListRead(deadline.clock.now());
     let isFarEnough = false;
     let extraPages = 0;
@@ -153,15 +136,18 @@ export class Project {
         read.add(operation);
         this.#take(operation);
       }
-      isFarEnough ||= this.#all === undefined || this.#isFarEnough(page, read, this.#all);
+      isFarEnough ||= this.#isFarEnough(page, read);
       if (isFarEnough && (unshown.size <= maxUnshown || extraPages++ >= maxExtraPages)) break;
     }
-    if (this.#all === undefined) return;
+    this.troubles.answered(this.id, true);
     this.operations.endRead(read, deadline.clock.now());
     this.#endIfDone();
+    this.#askEach([...unshown]);
   }
 
-  #isFarEnough({ records, cursor }: Page<Operation>, read: ListRead, { since }: AllOperations): boolean {
+  #isFarEnough({ records, cursor }: Page<Operation>, read: ListRead): boolean {
+    if (this.#all === undefined) return true;
+    const { since } = this.#all;
     const { firstRead } = this.operations;
     if (firstRead !== undefined) return !mayHideMore(records, firstRead, this.#stepStart - recentAge);
     if (read.goesBackTo(this.#stepStart - Math.max(firstReadAge, since))) return true;
@@ -177,17 +163,9 @@ export class Project {
   async #ask(id: string): Promise<void> {
     const { pending } = this.operations;
     // The next poll begins with those that have waited longest.
-    if (pending.delete(id)) pending.add(id);
-    try {
-      this.#take(await this.context.api.operation(this.id, id, this.#once(id)));
-    } catch (error) {
-      const final = this.#finalError(id, error);
-      if (final === undefined) return;
-      pending.delete(id);
-      // A rejection is about this operation. Any other final failure is about the whole project.
-      if (final.isPermanent) this.#fail(final, id);
-      else this.#giveUp(final, id);
-    }
+    pending.delete(id);
+    pending.add(id);
+    this.#take(await this.context.api.operation(this.id, id, this.#once(id)));
   }
 
   /** One attempt: the next poll repeats a request that fails. */
@@ -200,9 +178,8 @@ export class Project {
   }
 
   #take(operation: Operation): void {
-    const before = this.operations.get(operation.id)?.status;
     this.troubles.answered(operation.id, true);
-    if (this.operations.take(operation)) this.context.progress.statusChanged(operation, before);
+    if (this.operations.take(operation)) this.context.progress.statusChanged(operation);
     if (this.operations.hasFailed) this.context.onFailure();
     this.#endIfDone();
   }
@@ -211,13 +188,23 @@ export class Project {
     if (this.isDone) this.end.cancel();
   }
 
-  /** Notes a failed request. Returns its error if no later request can help. */
-  #finalError(id: string, error: unknown): RequestError | undefined {
+  #noteFailure(id: string, error: unknown): void {
     // The loop of the project handles both.
-    if (error instanceof DeadlineExceeded || error instanceof CancelledError) return undefined;
+    if (error instanceof DeadlineExceeded || error instanceof CancelledError) return;
     if (!(error instanceof RequestError)) throw error;
     this.context.progress.requestFailed(error);
-    return this.troubles.note(id, error) === 'final' ? error : undefined;
+    const isFinal = this.troubles.note(id, error) === 'final';
+    if (id === this.id) {
+      // In a wait for given ids, single requests replace the list. So its failures count only if nothing ever came.
+      if (isFinal && (this.#all !== undefined || this.troubles.answeredAt === undefined)) this.#giveUp(error);
+      // In a wait for `all`, the next read of the list must not stand behind hundreds of requests.
+      else this.#askEach(this.#all === undefined ? this.#wanted : this.#wanted.slice(0, maxUnshown));
+    } else if (isFinal) {
+      this.operations.pending.delete(id);
+      // A rejection is about this operation. Any other final failure is about the whole project.
+      if (error.isPermanent) this.#fail(error, id);
+      else this.#giveUp(error, id);
+    }
   }
 
   #giveUp(error: Error, operationId?: string): void {
@@ -233,7 +220,7 @@ export class Project {
 }
 
 function tooMany(projectId: string, since: number): UserError {
-  const what = `more than ${maxFirstRead.toLocaleString('en')} operations of the last ${formatDuration(since)}`;
-  const advice = 'so a failed one may not have been read. Set a shorter since, or wait for ids.';
-  return new UserError(`Project ${sanitizeId(projectId)} has ${what} (since), ${advice}`);
+  const what = `more than ${maxFirstRead} operations of the last ${formatDuration(since)} (since)`;
+  const advice = 'A failed one may not have been read. Set a shorter since, or wait for ids.';
+  return new UserError(`Project ${sanitizeId(projectId)} has ${what}. ${advice}`);
 }

@@ -18,12 +18,9 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
   const table = operationTable(operationRows(result, settings, facts), (row) => row);
   const ids = operations.map(({ id }) => id);
   const records = operations.flatMap(({ operation }) => operation?.record ?? []);
-  const deciding = decidingId(result) ?? '';
-  const idle = 'all' in target ? result.idleProjects : undefined;
   const shown = joinFirst(projectIds.map((id) => codeHtml(sanitizeId(id))));
   const criteria = 'all' in target ? [`since ${formatDuration(target.since)}`, ...target.all.texts].map(codeHtml) : [];
-  const several = projectIds.length > 0 ? [`${projectIds.length} projects: ${shown}`] : [];
-  const where = projectIds.length === 1 ? [`Project ${shown}`] : several;
+  const where = projectIds.length === 0 ? [] : [`${projectIds.length === 1 ? 'Project' : 'Projects'} ${shown}`];
   return {
     ...waitMessages(result, { ...settings, ...facts }),
     warnings: waitWarnings(result, facts),
@@ -31,10 +28,10 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
     succeeded: verdict === 'finished',
     outputs: {
       count: ids.length,
-      'operation-id': deciding,
+      'operation-id': decidingId(result) ?? '',
       'operation-ids': ids,
       operations: records,
-      ...(idle && { 'idle-project-ids': idle }),
+      ...('all' in target && { 'idle-project-ids': result.idleProjects }),
     },
     resultFields: { project_ids: projectIds },
     details: `<p>${[...where, ...criteria, `waited ${formatDuration(elapsed)}`].join(', ')}.</p>\n${table}`,

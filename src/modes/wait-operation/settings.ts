@@ -15,13 +15,8 @@ import { readOperationIds, uuid } from './response-file.js';
 
 /** `all`: the operations that the filter admits. `since`: what ended so many milliseconds before the step counts, too. */
 export type AllOperations = { readonly all: Filter; readonly since: number };
-/** The ids in each project. `whyNone`: the reason if there are none. */
-export type GivenOperations = { readonly ids: ReadonlyMap<string, readonly string[]>; readonly whyNone: string };
-export type Target = GivenOperations | AllOperations;
-export const givenIn = (projectId: string, ids: readonly string[]): GivenOperations => ({
-  ids: new Map([[projectId, ids]]),
-  whyNone: 'The list of operation ids is empty',
-});
+/** The given ids in each project. */
+export type Target = { readonly ids: ReadonlyMap<string, readonly string[]> } | AllOperations;
 export type WaitSettings = ReturnType<typeof readWaitSettings>;
 
 const defaultSince = 60_000;
@@ -38,29 +33,36 @@ export function readWaitSettings(reader: InputReader) {
   const isAll = reader.text('response-file') === '' && reader.text('operation-id') === 'all';
   // Later steps read this output even after a failure.
   if (isAll) reader.outputsIfInvalid = { 'idle-project-ids': [] };
-  const timeout = parseDuration(reader.text('timeout')) ?? Number.POSITIVE_INFINITY;
+  const timeout = timeoutOf(reader);
   if (isAll && timeout > 0 && timeout < leastTimeoutForAll)
     reader.reject('timeout', 'is too short with “operation-id: all”; expected at least 30s, or 0 to poll once');
   const projectIds = reader.parse('project-id', pathIdsParser('a project id', isAll ? maxProjects : 1));
   return reader.complete({
     projectIds,
     target: isAll ? readAll(reader) : readIds(reader, projectIds?.[0]),
-    failOnEmpty: reader.optional('fail-on', oneOfParser(['empty'])) === 'empty',
-    pollInterval: reader.parse('poll-interval', pollIntervalParser(timeout)),
-    failFast: reader.parse('fail-fast', parseBoolean),
+    ...readWaitInputs(reader),
     /** True with `timeout: 0`. Then one answer to each request is enough. */
     pollsOnce: timeout === 0,
   });
 }
 
-export const pollIntervalParser =
-  (timeout: number): Parse<number | 'auto'> =>
-  (text) => {
+/** The inputs of every mode that waits. */
+export function readWaitInputs(reader: InputReader) {
+  const timeout = timeoutOf(reader);
+  const parsePollInterval: Parse<number | 'auto'> = (text) => {
     if (text === 'auto') return text;
     const interval = durationParser({ minMs: 100, other: 'auto or ' })(text);
     if (timeout === 0 || interval < timeout) return interval;
     throw new BadValue('is not shorter than timeout; expected a shorter pause, or auto');
   };
+  return {
+    failOnEmpty: reader.optional('fail-on', oneOfParser(['empty'])) === 'empty',
+    pollInterval: reader.parse('poll-interval', parsePollInterval),
+    failFast: reader.parse('fail-fast', parseBoolean),
+  };
+}
+
+const timeoutOf = (reader: InputReader) => parseDuration(reader.text('timeout')) ?? Number.POSITIVE_INFINITY;
 
 function readAll(reader: InputReader): Target | null {
   const filter = reader.parse('filter', (text) => parseFilter(text, waitFilterFields, changingFields));
@@ -74,7 +76,7 @@ function readIds(reader: InputReader, project = ''): Target | null {
     reader.text('response-file') === ''
       ? reader.parse('operation-id', parseOperationIds)
       : reader.parse('response-file', (path) => readOperationIds(path, workspace, project));
-  return ids && givenIn(project, ids);
+  return ids && { ids: new Map([[project, ids]]) };
 }
 
 export function parseOperationIds(text: string): string[] {

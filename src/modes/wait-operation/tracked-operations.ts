@@ -1,6 +1,6 @@
 import type { Operation } from '../../api/records.js';
 import { phaseForStatus } from '../../operations/description.js';
-import { endOf, type Judgement, judge, type ListRead } from './judge.js';
+import { endOf, judge, type ListRead } from './judge.js';
 import { Quiet } from './quiet.js';
 import type { Target } from './settings.js';
 
@@ -25,8 +25,6 @@ export class TrackedOperations {
   hasFailed = false;
   /** Only their time excludes them. */
   readonly recentFailures = new Map<string, Operation>();
-  /** Unfinished operations that do not count. */
-  readonly ignored = new Map<string, Judgement>();
   /** Undefined until it is whole. */
   firstRead: ListRead | undefined;
   quiet = Quiet.none;
@@ -73,13 +71,10 @@ export class TrackedOperations {
     if ('ids' in this.target) return false;
     const start = this.start();
     const judgement = judge(operation, this.firstRead, start - this.target.since, this.target.all);
-    if (judgement === 'counts') return true;
-    const phase = phaseForStatus(operation.status);
-    if (judgement !== 'history' && phase === 'pending') this.ignored.set(operation.id, judgement);
-    else this.ignored.delete(operation.id);
-    if (judgement === 'history' && phase === 'failed' && endOf(operation) >= start - recentAge)
+    const isFailure = phaseForStatus(operation.status) === 'failed';
+    if (judgement === 'history' && isFailure && endOf(operation) >= start - recentAge)
       this.recentFailures.set(operation.id, operation);
-    return false;
+    return judgement === 'counts';
   }
 
   /** A whole read of the list has ended. */

@@ -37,9 +37,9 @@ export class Troubles {
     private readonly rate: Rate,
   ) {}
 
-  /** The latest failure of what still fails, except for this id. */
-  latest(except?: string): RequestError | undefined {
-    return [...this.#records].findLast(([id]) => id !== except)?.[1].error;
+  /** The latest failure of what still fails. */
+  get latest(): RequestError | undefined {
+    return [...this.#records.values()].at(-1)?.error;
   }
 
   /** False while a `Retry-After` for this id has not ended. */

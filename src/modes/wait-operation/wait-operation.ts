@@ -1,5 +1,4 @@
-import { sanitizeId } from '../../text/sanitize-line.js';
-import { joinFirst, plural } from '../../text/sentences.js';
+import { plural } from '../../text/sentences.js';
 import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
 import type { Collaborators } from '../mode.js';
@@ -37,12 +36,10 @@ export async function waitOperation(settings: WaitSettings, collaborators: Colla
   const projects = projectIds.map((id) => new Project(id, context));
   let isLast = false;
 
-  function pauseUntil({ operations, latestFailure }: Project): number {
+  function pauseUntil({ operations }: Project): number {
     const now = clock.now();
     const { restsUntil } = operations.quiet;
     if (restsUntil > now) return restsUntil;
-    // A poll that got a 429 is repeated when the service may be asked again.
-    if (latestFailure?.status === 429 && rate.heldUntil > now) return rate.heldUntil;
     const { share, leastMs, mostMs } = autoPause;
     const auto = Math.min(mostMs, Math.max(leastMs, share * (now - beganAt)));
     return now + (settings.pollInterval === 'auto' ? auto : settings.pollInterval);
@@ -73,18 +70,16 @@ export async function waitOperation(settings: WaitSettings, collaborators: Colla
   stop.onCancel(() => {
     for (const { end } of projects) end.cancel();
   });
-  const removeListener = cancellation.onCancel(() => stop.cancel());
+  cancellation.onCancel(() => stop.cancel());
   try {
-    const what = 'ids' in target ? plural([...target.ids.values()].flat().length, 'operation') : 'all operations';
-    const shown = joinFirst(projectIds.map(sanitizeId), { max: 3 });
-    const where = projectIds.length === 0 ? '' : ` of ${shown}`;
-    progress.write(`Waiting for ${what}${where} (timeout ${pollsOnce ? 0 : formatDuration(expiresAt)}).`);
+    const all = `all operations of ${plural(projects.length, 'project')}`;
+    const what = 'ids' in target ? plural(countPending(), 'operation') : all;
+    progress.write(`Waiting for ${what} (timeout ${pollsOnce ? 0 : formatDuration(expiresAt)}).`);
     if (!cancellation.isCancelled) await Promise.all(projects.map(follow));
     // A signal that arrived during synchronous work is noticed here.
     await clock.turn();
     return conclude(projects, settings, { deadline, isCancelled: cancellation.isCancelled });
   } finally {
-    removeListener();
     progress.end();
     stop.cancel();
   }

@@ -8,7 +8,6 @@ import { define, type Services } from '../../../src/modes/mode.js';
 import type { revokeKeyReport } from '../../../src/modes/revoke-key/report.js';
 import type { revokeGivenKeys } from '../../../src/modes/revoke-key/revoke-key.js';
 import type { waitReport } from '../../../src/modes/wait-operation/report.js';
-import { givenIn } from '../../../src/modes/wait-operation/settings.js';
 import { waitOperation } from '../../../src/modes/wait-operation/wait-operation.js';
 import { Cancellation, CancelledError, Deadline } from '../../../src/time/deadline.js';
 import { apiBy } from '../../virtual/api.js';
@@ -63,7 +62,7 @@ test('a wait that is cancelled right after its last operation ended still report
   // The first turn is that after the response.
   let turns = 0;
   clock.turn = async () => void (++turns === 2 && cancellation.cancel());
-  const target = { projectIds: ['p-1'], target: givenIn('p-1', ['op-1']) };
+  const target = { projectIds: ['p-1'], target: { ids: new Map([['p-1', ['op-1']]]) } };
   const settings = { ...target, failOnEmpty: false, failFast: true, pollInterval: 'auto', pollsOnce: false } as const;
   const ended = await waitOperation(settings, { api, deadline, rate, log: silent, random: () => 0.5 });
   expect(ended).toMatchObject({ verdict: 'cancelled', operations: [{ operation: { status: 'finished' } }] });

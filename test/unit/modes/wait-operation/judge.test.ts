@@ -81,9 +81,9 @@ test.for(automatic)(
     for (const status of ['running', 'failed', 'finished']) {
       const operation = { id: 'id', status, record: { action, ...record(0, 1) } };
       const judged = (filter: string) => judge(operation, empty, since, parseFilter(filter, fields));
-      expect(judged('')).toBe('automatic');
-      expect(judged('action!=create_branch')).toBe('automatic');
-      expect(judged('branch_id!=br-1')).toBe('automatic');
+      expect(judged('')).toBe('excluded');
+      expect(judged('action!=create_branch')).toBe('excluded');
+      expect(judged('branch_id!=br-1')).toBe('excluded');
       expect(judged(`action=${action}`)).toBe('counts');
       expect(judged('action=*')).toBe('counts');
       expect(judged('action=create_branch')).toBe('excluded');
