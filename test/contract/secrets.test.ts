@@ -75,7 +75,7 @@ const places: Readonly<Record<string, (made: string) => Partial<HttpResponse>>> 
   'the path of a redirect': (made) => ({ headers: { location: `/v2/${made}` } }),
 };
 const made = ['deadbeefcafe0123', 'ab:cd:ef:01:23', 'abcdefg1', 'a-key-of-letters'];
-const codes = [200, 302, 400, 422, 500, 503];
+const codes = [200, 302, 422, 500];
 const leaks = codes.flatMap((code) => Object.entries(places).map((place) => [code, ...place] as const));
 test.for(leaks)('after a %i, create-key does not print the key that is in %s', async ([code, , place], context) => {
   for (const one of made) {
