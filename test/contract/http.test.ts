@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { Fault } from '../../control-plane/index.js';
 import type { HttpRequest } from '../../src/http/exchange.js';
@@ -8,8 +7,6 @@ import { anyId, errorOf, type Stage, type StageOptions, setStage } from '../kit/
 import { between, gaps, minute, second } from '../kit/times.js';
 import { ended } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
-
-const text = fc.string({ unit: 'binary', maxLength: 40 });
 
 const project = ({ projectId }: Stage) => ({ 'project-id': projectId });
 const addKey = ({ service }: Stage) => service.plane.addKey('my key');
@@ -189,23 +186,6 @@ test.for([
   expect(times()).toEqual(Array.from({ length: attempts }, (_, n) => n * seconds * second));
 });
 
-test.for([
-  [429, 40, 'all requests', true],
-  [503, 20, 'only requests for the same key', false],
-  [423, 40, 'only requests for the same key', false],
-] as const)('a %i with a Retry-After of %i s for a DELETE delays %s', async ([code, seconds, , delaysAll], context) => {
-  const stage = await setStage(context, { trip: () => 10 });
-  const ids = Array.from({ length: 12 }, () => stage.service.plane.addKey('a key').id);
-  stage.service.faults.add({ path: `/${ids[0]}`, nth: 1, fault: retryAfter(code, seconds) });
-  const result = await stage.runMode('revoke-key', { 'key-id': ids.join() });
-  expect(result.outputs['count']).toBe('12');
-  const timesOf = (id = '') => stage.times().filter((_, n) => stage.paths()[n]?.endsWith(`/${id}`));
-  // A random time of up to a quarter is added to what all requests wait for.
-  const late = between(seconds * second, 1.3 * seconds * second);
-  expect(timesOf(ids[0])).toEqual([between(0, second), late]);
-  expect(timesOf(ids.at(-1))).toEqual([delaysAll ? late : between(0, second)]);
-});
-
 const finished = { id: anyId['operation-id'], status: 'finished' };
 const record = (more: object) => JSON.stringify({ operation: { ...finished, ...more } });
 const inherited = `"__proto__":${JSON.stringify(finished)},"constructor":{"prototype":${JSON.stringify(finished)}}`;
@@ -234,23 +214,4 @@ test.for(sized)('$name reads at most 8 MiB of a response, or 64 MiB of projects'
   const stage = await setStage(context, { respond });
   await stage.runMode(one.mode, one.inputs(stage));
   expect([...sizes]).toEqual([(one.mode === 'list-projects' ? 64 : 8) * 2 ** 20]);
-});
-
-test('a step that gets an unsuccessful status fails at most 2 s after its timeout, whatever the headers are', async (context) => {
-  const code = fc.oneof(
-    fc.integer({ min: 100, max: 999 }).filter((one) => one < 200 || one > 299),
-    fc.constantFrom(206, 301, 304, 408, 423, 429, 503),
-  );
-  const dates = ['Fri, 31 Dec 9999 23:59:59 GMT', '275760-09-13T00:00:00Z', 'never GMT', '-1', '1e300', '60'];
-  const names = ['retry-after', 'date', 'x-request-id', 'location', 'content-type', 'content-length', '__proto__'];
-  const headers = fc.dictionary(fc.constantFrom(...names), fc.oneof(fc.constantFrom(...dates), text), { maxKeys: 5 });
-  const body = fc.constantFrom('', '{"message":"no"}', '<html><title>::error::x</title>', record({}));
-  const response = fc.record({ status: code, headers, body });
-  const property = fc.asyncProperty(fc.constantFrom(...calls), response, async ({ mode, inputs }, sent) => {
-    const stage = await setStage(context, { respond: () => sent });
-    const result = await stage.runMode(mode, { ...inputs(stage), timeout: '20s' });
-    errorOf(result);
-    expect(result).toMatchObject({ conclusion: 'failure', ms: between(0, 22.001 * second) });
-  });
-  await fc.assert(property, { numRuns: 25 });
 });

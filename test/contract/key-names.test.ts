@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
-import { type Mode, rejectInputs } from '../kit/inputs.js';
-import { errorOf, type Stage, setStage, staged } from '../kit/stage.js';
+import { type Stage, setStage } from '../kit/stage.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -49,23 +48,4 @@ test('no two steps of a run give their keys the same name', async (context) => {
   const names = new Set<string>();
   for (let n = 0; n < 20; n++) names.add((await makeKey(stage, {})).name);
   expect(names.size).toBe(20);
-});
-
-staged.for<[what: string, env: Env, error: RegExp, mode?: Mode]>([
-  ['no run id', { GITHUB_RUN_ID: undefined }, /GITHUB_RUN_ID/],
-  ['bad values', { GITHUB_RUN_ID: '0', GITHUB_REPOSITORY: 'x' }, /GITHUB_RUN_ID: “0”.*\n.*GITHUB_REPOSITORY: “x”/],
-  ['a run id of 21 digits', { GITHUB_RUN_ID: '9'.repeat(21) }, /GITHUB_RUN_ID: “9{21}”/],
-  ['attempt 1000', { GITHUB_RUN_ATTEMPT: '1000' }, /GITHUB_RUN_ATTEMPT: “1000”/],
-  ['no repository', { GITHUB_REPOSITORY: undefined }, /GITHUB_REPOSITORY/],
-  ['no state file', { GITHUB_STATE: undefined }, /GITHUB_STATE/],
-  ['no output file', { GITHUB_OUTPUT: undefined }, /GITHUB_OUTPUT/],
-  ['an API URL without a scheme', { GITHUB_API_URL: 'api.test' }, /GITHUB_API_URL: “api.test”/, 'sweep-keys'],
-])('the step fails without a request if the runner sets %s', async ([, env, error, mode = 'create-key'], { stage }) => {
-  const main = await rejectInputs(stage, mode, {}, { env });
-  expect(errorOf(main)).toMatch(error);
-  const valid = Object.fromEntries(Object.keys(env).map((name) => [name, 'x/y']));
-  const post = await stage.runPost(main, { env: valid });
-  expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, output: '', summary: '' });
-  expect(stage.service.requests).toEqual([]);
-  expect(stage.runs.lookups).toEqual([]);
 });

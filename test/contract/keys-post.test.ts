@@ -127,13 +127,6 @@ test.for<readonly [what: string, age: number, scenes: readonly Scene[], from: nu
   expect(job.post.ms).toEqual(between(from * second, to * second));
 });
 
-test.for([0, 60])('replicas that lag by 8 s cause no alarm for a key of %i s', async (age, context) => {
-  let n = 0;
-  const replicaFor = () => ({ keysBehindMs: n++ % 2 === 0 ? 8_000 : 0 });
-  await runGone(context, { ...atAge(age), replicaFor });
-  await runGone(context, { ...atAge(age), replicaFor, post: noParent });
-});
-
 const ahead = 600 * second;
 /** The clock is set forward between main and post. */
 const forward = (part: 'main' | 'post') => (part === 'main' ? 0 : ahead);
@@ -151,15 +144,9 @@ test.for<[what: string, plan: Pick<JobPlan, 'clockAheadMs' | 'dateAheadMs'>]>([
   await runGone(context, { ...atAge(0, all(status(401), 12)), ...clocks, post: noParent });
 });
 
-test.for<[what: string, plan: Pick<JobPlan, 'clockAheadMs'>]>([
-  ['', {}],
-  [' and a clock that is set forward before post', { clockAheadMs: forward }],
-])('without a Date%s, a key counts as old when post has taken 10 s', async ([, clocks], context) => {
-  for (const age of [0, 60]) {
-    const replicaFor = () => ({ keysBehindMs: 8_000 });
-    const { post } = await runGone(context, { ...atAge(age), replicaFor, ...clocks, dateAheadMs: 'absent' });
-    expect(post.ms).toEqual(between(10 * second, 13.5 * second));
-  }
+test.for([0, 60])('without a Date, a key of %i s counts as old when post has taken 10 s', async (age, context) => {
+  const { post } = await runGone(context, { ...atAge(age), clockAheadMs: forward, dateAheadMs: 'absent' });
+  expect(post.ms).toEqual(between(10 * second, 13.5 * second));
 });
 
 const outage = [meets('any', status(502), { count: 1 }), meets('any', status(404))];
@@ -168,12 +155,6 @@ test.for<readonly [what: string, age: number, scenes: readonly Scene[], post?: S
   ...[401, 404].map((code) => [`pages with ${code}`, 60, [meets('any', page(code))]] as const),
   ['pages with 401, without a parent key', 60, [meets('any', page(401))], noParent],
   ['a 502 and then a 404 of a gateway, for a new key', 0, outage],
-  [
-    'a lost DELETE and then a 404, without a parent key',
-    60,
-    [meets('any', never, { count: 1 }), meets('any', status(404))],
-    noParent,
-  ],
   [
     '401 to the key itself, and 403 to the parent key',
     60,
@@ -198,17 +179,6 @@ test.for<readonly [what: string, age: number, scenes: readonly Scene[], post?: S
     '401 for 9.5 s and then 403, without a parent key',
     60,
     [meets('any', status(401), { to: 9.5 }), meets('any', status(403), { from: 9.5 })],
-    noParent,
-  ],
-  [
-    '401, which answers of the service interrupt, without a parent key',
-    60,
-    [
-      meets('any', status(401), { to: 7 }),
-      meets('any', status(403), { from: 7, to: 9 }),
-      meets('any', status(401), { from: 9, to: 17 }),
-      meets('any', status(403), { from: 17 }),
-    ],
     noParent,
   ],
   ['a DELETE that is accepted, while the key still works', 60, [meets('any', takesNo(''))], noParent],
@@ -249,29 +219,11 @@ describe.for(['warn', 'fail'] as const)('with on-revoke-failure: %s,', (onFailur
     expect(job.left.alive).toEqual([job.made()[0]?.id]);
   });
 
-  test(`a ${kind} names a key of a lost create whose accepted DELETEs have no effect`, async (context) => {
-    const job = await runJob(context, { ...killed, inPost: [onDelete(takesNo(''), {})], inputs });
-    expectNamed(job, /lists do not confirm it/, kind);
-  });
-
   test('a create whose key is never found leads to a warning', async (context) => {
     const job = await runJob(context, { inMain: [onCreate(never)], inputs });
     expectNamed(job, new RegExp(job.main.outputs['key-name'] ?? '-'));
     expect(job.left.alive).toEqual([]);
   });
-});
-
-test.for(['true', 'false'])('post takes summary: %s from main, not from its own input', async (summary, context) => {
-  const post = { inputs: { 'api-key': parentKey, summary: summary === 'true' ? 'false' : 'true' } };
-  const job = await runGone(context, { inputs: { summary }, post, ...atAge(60) });
-  expect(job.post.summary !== '').toBe(summary === 'true');
-});
-
-test('if post cannot write the summary, it revokes the key and succeeds with a warning', async (context) => {
-  const post = { env: { GITHUB_STEP_SUMMARY: 'nowhere/x' } };
-  const job = await runJob(context, { inputs: { 'on-revoke-failure': 'fail' }, post, ...atAge(60) });
-  expectNamed(job, /summary/);
-  expect(job.left.alive).toEqual([]);
 });
 
 test('post takes the parent key from CTL_API_KEY, too, and masks it', async (context) => {
@@ -358,11 +310,6 @@ test('post with a kept key revokes only the key of a lost create', async (contex
   expect(job.made()).toHaveLength(2);
   expect(job.left.alive).toEqual([job.main.outputs['key-id']]);
   expect(job.main.state['key']).not.toContain(job.main.outputs['key']);
-});
-
-test('the warning about a lost create says that no sweep revokes a kept key', async (context) => {
-  const job = await runJob(context, { inMain: [late('never')], inputs: kept });
-  expectNamed(job, /-kept.*sweep-keys does not revoke it/);
 });
 
 test.for<readonly [what: string, rule: FaultRule, whose: 0 | 1]>([

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { FaultRule } from '../../control-plane/index.js';
 import { type PostState, serializePostState } from '../../src/keys/post-state.js';
-import { onDelete, status } from '../kit/fault.js';
+import { status } from '../kit/fault.js';
 import { json, record, text } from '../kit/hostile-values.js';
 import { type Inputs, type Mode, modes, requiredInputs } from '../kit/inputs.js';
 import { forged, readSaved } from '../kit/saved-state.js';
@@ -78,8 +78,6 @@ test.for<[what: string, forge: (stage: Forgery) => string, env?: StepOptions['en
   ['has the URL of a thief', ({ saved }) => forged(saved, { baseUrl: thief })],
   ['has another id of the key', ({ saved, object }) => forged(saved, { minted: { ...object.minted, id: '1' } })],
   ['has no seal', ({ object }) => JSON.stringify(object)],
-  ['has half a seal', ({ saved }) => saved.slice(32)],
-  ['has a seal of 100,000 characters', ({ saved }) => '0'.repeat(100_000) + saved],
 ])('post authenticates only with the minted key if the state %s', async ([, forge, env], context) => {
   const stage = await setForgery(context);
   const { minted, service } = stage;
@@ -90,14 +88,6 @@ test.for<[what: string, forge: (stage: Forgery) => string, env?: StepOptions['en
   expect(post.masks).toContain(minted);
   expect(post.masks).not.toContain(service.apiKey);
   expect(post.annotations.map(({ kind }) => kind)).toEqual(['error']);
-});
-
-test('post authenticates with the parent key, too, if the state is unchanged', async (context) => {
-  const stage = await setForgery(context);
-  stage.service.faults.add(onDelete(status(403)));
-  const post = await stage.post(stage.saved);
-  expect([post.annotations, stage.elsewhere]).toEqual([[], []]);
-  expect(stage.keysSent()).toContain(`Bearer ${stage.service.apiKey}`);
 });
 
 test.for(['minted', 'parent'] as const)('no answer in post shows a part of the %s key', async (whose, context) => {
@@ -135,9 +125,7 @@ test('post does not send the parent key if any byte of the state is changed', as
 
 test.for<[what: string, change: (stage: Forgery) => string]>([
   ['is not JSON', () => 'nonsense'],
-  ['is null', () => 'null'],
   ['is cut', ({ saved }) => saved.slice(0, -20)],
-  ['is written twice', ({ saved }) => saved + saved],
   ['has no URL', ({ saved }) => forged(saved, { baseUrl: undefined })],
   ['has a URL that is none', ({ saved }) => forged(saved, { baseUrl: 'control.test' })],
 ])('if the state %s, post sends no request and gives an alarm that names the run', async ([, change], context) => {

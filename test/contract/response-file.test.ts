@@ -46,7 +46,6 @@ test.for<readonly [found: string, what: string, bytes: string | Uint8Array, ids:
   ['two ids', '`operations`', `{"operations":[{"id":"${one}"},{"id":"${two}"}]}`, [one, two]],
   ['one id', '`operation`', `{"operation":{"id":"${one}","project_id":"p"}}`, [one]],
   ['two ids', 'both fields', `{"operation":{"id":"${two}"},"operations":[{"id":"${one}"}]}`, [one, two]],
-  ['one id', 'duplicates', `{"operation":{"id":"${one}"},"operations":[{"id":"${one.toUpperCase()}"}]}`, [one]],
   ['one id', 'null as project', `{"operation":{"id":"${one}","project_id":null},"project_id":null}`, [one]],
   ['one id', 'null as operations', `{"operations":null,"operation":{"id":"${one}"}}`, [one]],
   ['no ids', 'null as operation', '{"operations":[],"operation":null}', []],
@@ -73,11 +72,9 @@ staged.for<readonly [what: string, text: string, message: RegExp]>([
   ['operations that are null', '{"operations":null,"operation":null}', /contains no operations/],
   ['operations that are a string', '{"operations":"hunter2"}', /contains no operations.*operation-id: all/],
   ['a record without id', `{"operations":[{"id":"${one}"},{"hunter2":1}]}`, /has no UUID in operations\[1\]\.id/],
-  ['a number as id', '{"operation":{"id":7}}', /has no UUID in operation\.id/],
   ['an id that is not a UUID', '{"operation":{"id":"hunter2"}}', /has no UUID in operation\.id/],
   ['the word all as id', '{"operation":{"id":"all"}}', /has no UUID in operation\.id/],
   ['another project', `{"operation":{"id":"${one}","project_id":"hunter2"}}`, /project \(operation\.project_id\)/],
-  ['another project in a list', `{"operations":[{"id":"${one}","project_id":"hunter2"}]}`, /\[0\]\.project_id/],
 ])('a response-file with %s is rejected, and none of its values is shown', async ([, body, message], { stage }) => {
   const result = await rejectInputs(stage, 'wait-operation', write(stage, body));
   expect(errorOf(result)).toMatch(/^Bad input: response-file: “[^”]+” /);

@@ -109,22 +109,6 @@ test.for<[what: string, first: WaitPlan[], late: WaitPlan, count: number]>([
   await expectAllEnd(context, end, [...first, late]);
 });
 
-test('an old failure that comes into view because newer operations were deleted does not count', async (context) => {
-  const old = [{ ...failsIn(0), ageMs: 30 * hour }, ...many(100, { ...ended, ageMs: 25 * hour })];
-  await expectAllEnd(
-    context,
-    { status: 'finished', count: 1 },
-    [...old, runs(60)],
-    {},
-    {
-      before: ({ after, service }, operations) =>
-        after(20 * second, () => {
-          for (const operation of operations.slice(1, 101)) service.plane.removeOperation(operation);
-        }),
-    },
-  );
-});
-
 test.for<[which: string, filter: string | undefined, count: (action: string) => number]>([
   ['do not count without a filter', undefined, () => 0],
   ['do not count with a filter on branch_id', 'branch_id=*', () => 0],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Fault, FaultRule } from '../../control-plane/index.js';
-import { delay, hang, onOperations, status } from '../kit/fault.js';
+import type { Fault } from '../../control-plane/index.js';
+import { delay, hang, status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { type Stage, warningsOf } from '../kit/stage.js';
 import { atLeast, between, gaps, second } from '../kit/times.js';
@@ -52,15 +52,6 @@ test('a read that takes 2 s is followed by the second one 5 s after its end', as
   expect(times()).toEqual([0, between(7 * second, 7.6 * second)]);
 });
 
-test.for<[what: string, ...faults: FaultRule[]]>([
-  ['gets a 503', { nth: 2, fault: status(503) }],
-  ['has another body', { nth: 2, fault: { kind: 'bad-json' } }],
-  ['is not whole', { nth: 2, fault: status(200, { body: listWith({ errors: ['a shard is down'] }) }) }],
-])('a second read that %s does not agree with the first', async ([, ...faults], context) => {
-  const { times } = await expectAllEnd(context, { ...nothing, ms: atLeast(5 * second) }, [], {}, { faults });
-  expect(times().length).toBeGreaterThan(2);
-});
-
 test.for([0, 2, 5])('a follow-up that is listed %i s after its cause ended is waited for', async (late, context) => {
   for (let end = 8; end < 12; end += 0.45)
     for (const length of [0.5, 20])
@@ -77,20 +68,6 @@ test.for<[what: string, behind: (n: number) => number]>([
       const plans = [runs(end), begins(end, 0, failsIn(length))];
       await expectAllEnd(context, { status: 'failed', by: 1 }, plans, {}, listsBehind(behind));
     }
-});
-
-test('a follow-up is waited for if one of two replicas answers by chance', async (context) => {
-  const replicas = [0, 4 * second].map((operationsBehindMs) => {
-    return { operationsBehindMs, keysBehindMs: 0, historyAfterMs: 0 };
-  });
-  for (let seed = 1; seed <= 12; seed++)
-    await expectAllEnd(
-      context,
-      { status: 'failed', by: 1 },
-      [runs(8), begins(8, 0, failsIn(9))],
-      {},
-      { replicas, seed },
-    );
 });
 
 test('an operation that the second read shows for the first time begins the two reads anew, also if it has ended', async (context) => {
@@ -153,14 +130,6 @@ test('an ended operation that follows an empty list is no proof that its follow-
       {},
       listsBehind((n) => (n % 2 === 1 ? lists : 0)),
     );
-  }
-});
-
-test('a first read that fails at its second page is repeated whole', async (context) => {
-  const plans = [failsIn(20), ...many(3, ended)];
-  for (const from of [2, 3, 4]) {
-    const faults = [onOperations(status(500), { from, count: 2 })];
-    await expectAllEnd(context, { status: 'failed', by: 0, count: 4 }, plans, {}, { ...onePage, faults });
   }
 });
 

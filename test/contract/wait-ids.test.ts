@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../../control-plane/index.js';
-import { hang, html, onOperation, onOperations, status } from '../kit/fault.js';
+import { hang, html, onOperations, status } from '../kit/fault.js';
 import { errorOf, warningsOf } from '../kit/stage.js';
 import { atLeast, between, second } from '../kit/times.js';
 import {
@@ -87,20 +87,6 @@ test.for([
   },
 );
 
-test.for(['finished', 'failed'])(
-  'an operation that is never listed is asked for singly until it %s',
-  async (outcome, context) => {
-    const plans = [...many(4, runs(30)), { ...runs(30), outcome, listedAfterMs: Number.POSITIVE_INFINITY }];
-    const end = {
-      status: outcome,
-      count: 5,
-      ms: between(30 * second, 34 * second),
-      ...(outcome === 'failed' && { by: 4 }),
-    };
-    await expectEnd(context, end, plans);
-  },
-);
-
 test('an operation of a wait for all that newer ones push off the first page is followed to its end', async (context) => {
   for (const outcome of ['finished', 'failed']) {
     const plans = [{ ...runs(60), outcome }, ...many(250, { ...ended, startsAfterMs: 10 * second })];
@@ -162,10 +148,4 @@ test('single requests replace a list of given ids that gives no response within 
     const end = { status: 'finished', count: 5, ms: between(seconds * second, (seconds + 9) * second) };
     await expectEnd(context, end, many(5, runs(seconds)), {}, { faults: [onOperations(hang)] });
   }
-});
-
-test('a list of given ids that is rejected for 10 s ends the step as error if single requests hang', async (context) => {
-  const faults = [onOperations(status(403)), onOperation(hang)];
-  const end = { status: 'error', says: /403/, ms: between(10 * second, 30 * second) };
-  await expectEnd(context, end, many(5, forever), {}, { faults });
 });

@@ -126,11 +126,6 @@ test.for([hang, status(503), status(423)])(
   },
 );
 
-test('a failed operation outranks one that never appears', (context) => {
-  const plans = [{ ...runs(30), outcome: 'failed' }, missing];
-  return expectEnd(context, { status: 'failed', by: 0, ms: seconds(30, 34) }, plans, patient);
-});
-
 test.for<[delayed: number, status: string, requests?: number]>([
   [4.9, 'finished', 1],
   [5.1, 'finished', 2],

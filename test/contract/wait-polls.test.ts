@@ -77,12 +77,6 @@ test('a request that is under way at the deadline gets 1.5 s more', async (conte
   await expectEnd(context, { status: 'timeout', ms: seconds(60, 62) }, [runs(57)], inputs, { faults: faults(3_600) });
 });
 
-test('a last poll asks for eight pending ids in spite of a hold', async (context) => {
-  const end = { status: 'finished', count: 8, ms: seconds(60, 62) };
-  const options = during(50, 59, retryAfter(429, 90));
-  await expectEnd(context, end, many(8, runs(49)), { timeout: '1m', ...every('55s') }, options);
-});
-
 test('the last polls of 30 projects send eight requests in spite of a hold', async (context) => {
   const plans = Array.from({ length: 30 }, (_, project) => ({ ...forever, project }));
   const options = { projects: 30, ...during(40, 59, retryAfter(429, 90)) };
