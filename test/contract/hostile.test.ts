@@ -120,15 +120,6 @@ test.for<[what: string, response: Response]>([
   expect((await run('wait-operation', response, { timeout: '0' })).outputs['status']).toBe('error');
 });
 
-test('wait-operation accepts any operation id that fits into a URL and holds no runner command', async ({ run }) => {
-  const isUsable = (one: string) => one.length <= 4_096 && !/[\p{Cs}\p{Cc}]|^::|##\[/u.test(one);
-  const usable = ['a::b', '#[x]', '## [x]', '🙂', ...Object.values(attacks)].filter(isUsable);
-  const operations = usable.map((one) => ({ id: one, status: 'running' }));
-  const result = await run('wait-operation', JSON.stringify({ operations }), { ...all, timeout: '0' });
-  expect(result.outputs).toMatchObject({ status: 'timeout', count: String(usable.length) });
-  expect(usable.length).toBeGreaterThan(10);
-});
-
 test('a step rejects an operation id that could act as a command or does not fit into a URL', async ({ run }) => {
   for (const odd of [
     ...['::error::HACKED', ' ::error::HACKED', 'a ##[error]x', '##[group]', 'a\u2028##[x]', 'a\n::error::HACKED'],
@@ -179,10 +170,8 @@ test('a wait succeeds only if a response proves that the operation has ended', a
 });
 
 test.for<[what: string, bad: string, usable: string]>([
-  ['short', 'o', '12345678'],
   ['short', '1234567', '12345678'],
   ['a command', '::add-mask::success', ':add-mask::success'],
-  ['a command', '::stop-commands::x', 'x::stop-commands::'],
   ['a command', 'x##[error]y', 'x#[error]##y'],
 ])('create-key does not mask or use a key that is %s: “%s”', async ([, bad, usable], { run }) => {
   const create = (secret: string) =>
@@ -190,6 +179,6 @@ test.for<[what: string, bad: string, usable: string]>([
   const result = await create(bad);
   expect(result.outputs).toMatchObject({ status: 'error', key: '' });
   expect(result.masks).not.toContain(bad);
-  if (bad.length > 1) expect(result.output + result.summary + JSON.stringify(result.state)).not.toContain(bad);
+  expect(result.output + result.summary + JSON.stringify(result.state)).not.toContain(bad);
   expect((await create(usable)).outputs['key']).toBe(usable);
 });

@@ -264,7 +264,6 @@ test.for<readonly [what: string, plan: JobPlan, made: number]>([
   ['a cancel of main', { inMain: [onCreate(hang)], duringMain: cancelled }, 1],
   ['a lost create and 401 to each list for 8 s', { inMain: [late('now')], ...atAge(0, listed401) }, 2],
   ['a lost create and 502 for 12 s', { inMain: [late('now')], ...atAge(0, all(status(502), 12)) }, 2],
-  ['a lost create and slow lists', { inMain: [late('now')], inPost: [onList(delay(5_900))] }, 2],
   ['a lost create and a key that the job revoked', { inMain: [late('now')], ...atAge(60, revokeMinted) }, 2],
   ['a DELETE of the lost key that only lists confirm', { ...killed, inPost: [onDelete(accepts(''), {})] }, 1],
 ])('after %s, post revokes each key of the step and no other', async ([, plan, made], context) => {

@@ -32,14 +32,11 @@ test('revoke-key reads a list first, and then revokes each given id once, and no
   }
 });
 
-test('revoke-key revokes at most twelve keys at once, and lists some in the summary', async (context) => {
+test('revoke-key revokes at most twelve keys at once', async (context) => {
   const { service, ids, revoke } = await setKeys(context, 60, { faults: [onDelete(delay(1_900), {})] });
   const result = await revoke({ 'key-id': ids.join() });
   expectEnd(result, 'revoked', { revoked: ids });
   expect(maxConcurrent(service.requests)).toBe(12);
-  expect(result.summary).toMatch(/^### ✅/);
-  expect(result.summary).toContain(`<code>${ids[0]}</code>`);
-  expect(result.summary).toMatch(/\d+ more/);
 });
 
 test.for<readonly [what: string, inputs: Inputs, missing: readonly string[]]>([

@@ -90,13 +90,6 @@ test('the step waits for all that is unfinished, and for what begins during the 
   expect(idsOf(result).sort()).toEqual([...ids].sort());
 });
 
-test('an operation counts if it begins and ends between two polls, among 250 others', async (context) => {
-  const startsAfterMs = 7 * second;
-  const others = many(250, { ...ended, startsAfterMs });
-  const plans = [runs(40), { ...failsIn(0), startsAfterMs }, ...others];
-  await expectAllEnd(context, { status: 'failed', by: 1 }, plans, { 'poll-interval': '10s' });
-});
-
 /** The list shows it from a second after the beginning of the step, and it failed a second after its creation. */
 const listedLate = (ageMs: number): WaitPlan => ({ ...failsIn(1), ageMs, appearsAfterMs: ageMs + second });
 const hourOld = { ...ended, ageMs: hour };

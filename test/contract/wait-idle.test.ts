@@ -39,14 +39,6 @@ test.for<[what: string, inputs: Inputs]>([
   expect(gaps(times())).toEqual([atLeast(5 * second)]);
 });
 
-test('a project is idle 5 s after the read that saw its last operation end', async (context) => {
-  for (const seconds of [1.3, 9.9, 40]) {
-    const end = { status: 'finished', ms: between((seconds + 5) * second, (seconds + 9) * second) };
-    const { times } = await expectAllEnd(context, end, [runs(seconds)]);
-    expect(gaps([...new Set(times())]).at(-1)).toEqual(atLeast(5 * second));
-  }
-});
-
 test('a read that takes 2 s is followed by the second one 5 s after its end', async (context) => {
   const { times } = await expectAllEnd(context, nothing, [], {}, { faults: [{ nth: 1, fault: delay(2 * second) }] });
   expect(times()).toEqual([0, between(7 * second, 7.6 * second)]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { hang } from '../kit/fault.js';
-import { errorOf, noticesOf, warningsOf } from '../kit/stage.js';
+import { errorOf } from '../kit/stage.js';
 import { second } from '../kit/times.js';
 import { during, expectAllEnd, expectEnd, failsIn, forever, patient, runs, targets } from '../kit/wait.js';
 
@@ -45,18 +45,6 @@ test('a timeout says how many operations of how many are pending, and names them
   const { result, ids } = await expectEnd(context, 'timeout', [forever, runs(3), forever], { timeout: '1m' });
   expect(errorOf(result)).toMatch(/1m.*\b2 of 3\b|\b2 of 3\b.*1m/s);
   for (const [n, id] of ids.entries()) expect(errorOf(result).includes(id)).toBe(n !== 1);
-});
-
-test('a timeout whose deadline came between the two reads says that nothing is pending any more', async (context) => {
-  const { result } = await expectAllEnd(context, 'timeout', [runs(29)], { timeout: '31s' });
-  expect(errorOf(result)).toMatch(/\b5 ?s\b/);
-});
-
-test('a step that waited for something prints neither a notice nor a warning', async (context) => {
-  for (const [, inputs] of targets) {
-    const { result } = await expectEnd(context, 'finished', [runs(20)], inputs);
-    expect([...noticesOf(result), ...warningsOf(result)]).toEqual([]);
-  }
 });
 
 test('the outputs name the operation that decided, else the newest that counts', async (context) => {

@@ -119,13 +119,6 @@ test.for(targets)(
   },
 );
 
-test('with timeout: 0, a single 404 ends the step only if it lasts for 10 s', async (context) => {
-  await expectEnd(context, 'finished', [ended], once, during(0, 8, status(404)));
-  await expectEnd(context, { status: 'error', ms: seconds(10, 15) }, [ended], once, {
-    faults: [{ fault: status(404) }],
-  });
-});
-
 test('with timeout: 0, a poll reads all pages of each project, also after a 503', async (context) => {
   const hourAgo = { ageMs: hour, project: 2 };
   const plans = [{ ...forever, ...hourAgo }, ...many(210, { ...ended, ...hourAgo })];
