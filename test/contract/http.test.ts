@@ -45,7 +45,6 @@ const networkAdvice = /Check base-url, and the network and proxy of the runner/;
 const redirect = (location: string): Fault => ({ kind: 'redirect', location });
 const elsewhere = 'https://elsewhere.test/v2?token=1';
 const untypedPage = '\n<!DOCTYPE html><title>Guest</title><script>"<\\/script>"';
-const typedAsHtml = { headers: { 'content-type': 'text/html; charset=utf-8' }, body: 'Sign in' };
 
 /** How often a GET is sent. A silence takes 30 s, then a minute, and no attempt begins later. */
 type Attempts = 1 | 2 | 5 | 'for 10 s';
@@ -64,7 +63,6 @@ const problems: readonly Problem[] = [
   ['an HTML page with 401', page(401), 5, /status 401 with an HTML page “Sign in”/, baseUrlAdvice],
   ['an HTML page with 407', page(407), 1, /status 407 with an HTML page/, /https_proxy.*no_proxy/],
   ['an HTML page without a type', status(200, { body: untypedPage }), 5, /page “Guest”/, baseUrlAdvice],
-  ['a text sent as text/html', status(200, typedAsHtml), 5, /200 with an HTML page instead of JSON/, baseUrlAdvice],
   ['a redirect', redirect(elsewhere), 1, /to https:\/\/elsewhere\.test\/v2… was not followed/, baseUrlAdvice],
   ['a timeout', hang, 2, /No complete response within (20s|30s|1m)\b/, networkAdvice],
   ['a lost connection', lost, 5, /The connection closed/, networkAdvice],

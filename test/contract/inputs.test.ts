@@ -326,6 +326,7 @@ staged.for<[mode: Mode, inputs: Inputs]>([
   ['wait-operation', { ...all, timeout: '0', filter: 'branch_id!=?*' }],
   ['list-operations', { since: '366d', timeout: '5d' }],
   ['list-keys', { timeout: '432000', 'older-than': '500ms' }],
+  ['list-projects', { 'max-batches': '1' }],
   ['sweep-keys', { 'older-than': '366d' }],
 ])('`%s` accepts the inputs %j', async ([mode, inputs], { stage }) => {
   const result = await stage.runMode(mode, { ...ownInputs(stage, mode), ...inputs });

@@ -11,7 +11,7 @@ import {
   runJob,
 } from '../kit/key-stage.js';
 import { warningsOf } from '../kit/stage.js';
-import { between, second } from '../kit/times.js';
+import { between, gaps, second } from '../kit/times.js';
 import type { StepOptions, StepResult } from '../runner/step.js';
 
 const self = 'DELETE minted by minted';
@@ -200,6 +200,11 @@ test('a request of post that gets no answer is given up after 6 s', async (conte
   expect(Math.max(...times)).toBeLessThanOrEqual(6 * second);
 });
 
+test('post repeats a DELETE that fails after random pauses', async (context) => {
+  const { sentAt } = await runJob(context, atAge(60, meets('any', status(502))));
+  expect(new Set(gaps(sentAt)).size).toBeGreaterThan(4);
+});
+
 describe.for(['warn', 'fail'] as const)('with on-revoke-failure: %s,', (onFailure) => {
   const kind = onFailure === 'warn' ? 'warning' : 'error';
   const inputs = { 'on-revoke-failure': onFailure };
@@ -243,6 +248,7 @@ const others = {
 };
 test.for<[what: string, post: StepOptions]>([
   ['all inputs of another step', { inputs: others }],
+  ['an input that the action does not have', { inputs: { 'api-key': parentKey }, env: { INPUT_FAILON: 'empty' } }],
   ['the environment of another step', { inputs: {}, env: { CTL_API_KEY: key, CTL_BASE_URL: baseUrl } }],
   ['the parent key and another base-url', { inputs: { 'api-key': parentKey, 'base-url': baseUrl } }],
 ])('in a nested action, where post gets %s, it revokes its key by what main saved', async ([, post], context) => {

@@ -228,12 +228,6 @@ describe.each([operations, projects].map((list) => [list.mode, list] as const))(
     for (const { paths } of [recovers, fails])
       expect(paths).toEqual([list.path, ...Array(5).fill(expect.stringContaining('cursor=c-1'))]);
   });
-
-  test('ends at a page of only known records without a cursor', async (context) => {
-    const { result } = await read(context, list, (_, n) => body([record(1), record(2)], n === 1 ? 'c-1' : ''));
-    expect(idsOf(result, list)).toHaveLength(2);
-    expect(result.conclusion).toBe('success');
-  });
 });
 
 /** Ended operations, one a minute; their ids, newest first. */
@@ -296,8 +290,8 @@ test('`list-projects` answers a 400 that asks for org_id with the name of its in
   expectError(result, projects, /org_id is required.* Set the input org-id\.$/);
 });
 
-test('`list-keys` with older-than also lists keys without a readable creation time', async (context) => {
-  const times = [undefined, null, 'yesterday', 0, '2020-01-31T09:30:00Z', '2999-01-31T09:30:00Z'];
+test('`list-keys` with older-than lists keys that are older, and keys without a readable creation time', async (context) => {
+  const times = [undefined, null, 'yesterday', 0, '2023-10-02T23:59:59Z', '2023-10-03T00:01:00Z'];
   const records = times.map((created_at, n) => ({ id: n, name: n === 0 ? 'other' : 'shop', created_at }));
   const inputs = { 'older-than': '90d', filter: 'name=shop' };
   const { result } = await read(context, keys, keys.body(records), inputs);

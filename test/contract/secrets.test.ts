@@ -65,13 +65,11 @@ const places: Readonly<Record<string, (made: string) => Partial<HttpResponse>>> 
   'the message': (made) => ({ body: `{"message":"Stored ${made}, then failed.","code":"E1"}` }),
   'a value in the message': (made) => ({ body: JSON.stringify({ error: { detail: `{"key":"${made}"}` } }) }),
   'the code': (made) => ({ body: `{"code":"${made}"}` }),
-  'a text': (made) => ({ body: JSON.stringify(`key=${made}`) }),
   'a body that is not JSON': (made) => ({ body: `Stored ${made}: failed` }),
   'the request id': (made) => ({ headers: { 'x-request-id': made } }),
   'the request id of the body': (made) => ({ body: `{"request_id":"${made}"}` }),
   'the title of a page': (made) => ({ body: `<html><title>${made}</title></html>` }),
   'the host of a redirect': (made) => ({ headers: { location: `https://${made}.test/` } }),
-  'the scheme of a redirect': (made) => ({ headers: { location: `${made}:x` } }),
   'the path of a redirect': (made) => ({ headers: { location: `/v2/${made}` } }),
 };
 const made = ['deadbeefcafe0123', 'ab:cd:ef:01:23', 'abcdefg1', 'a-key-of-letters'];
