@@ -156,7 +156,6 @@ staged.for<readonly [mode: string, inputs: Inputs, message: RegExp]>([
   ['revoke-key', keyNamed('a\nb'), /key-name: .* is not a name;/],
   ...[all, {}].map((more) => ['wait-operation', { ...more, 'project-id': '[]' }, /project-id: is empty;/] as const),
   ['wait-operation', { 'operation-id': '[ \n ]' }, /operation-id: is empty;/],
-  ['revoke-key', { 'key-id': '[]' }, /key-id: is empty;/],
 ])('the step with mode: %s rejects the inputs %j', async ([mode, inputs, message], { stage }) => {
   expect(errorOf(await rejectInputs(stage, mode, inputs))).toMatch(message);
 });

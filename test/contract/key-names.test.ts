@@ -17,7 +17,6 @@ const by = (server: string, repository = '123456789') => repositoryFingerprint(s
 const hub = 'https://github.com';
 test.for<[what: string, env: Env, run: object]>([
   ['the run and the attempt', { GITHUB_RUN_ID: '77', GITHUB_RUN_ATTEMPT: '3' }, { id: '77', attempt: 3 }],
-  ['attempt 1 if the runner sets no GITHUB_RUN_ATTEMPT', { GITHUB_RUN_ATTEMPT: undefined }, { attempt: 1 }],
   ['a run id of 20 digits', { GITHUB_RUN_ID: '18446744073709551615' }, { id: '18446744073709551615' }],
   ['the same repository after a rename', { GITHUB_REPOSITORY: 'acme-inc/store' }, { fingerprint: by(hub) }],
   ['github.com if no server is set', { GITHUB_SERVER_URL: undefined }, { fingerprint: by(hub) }],

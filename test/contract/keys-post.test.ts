@@ -104,7 +104,6 @@ test.for<readonly [what: string, age: number, scenes: readonly Scene[], from: nu
   ['401 to every key for 8 s', 60, [all(status(401), 8)], 8, 12],
   ['401 to every key for 9.9 s, for a new key', 0, [all(status(401), 9.9)], 10, 13.5],
   ['401 to every key for 9.9 s, without a parent key', 60, [all(status(401), 9.9)], 9.9, 14, noParent],
-  ['401 to every key for 15 s', 60, [all(status(401), 15)], 15, 19],
   ['404 to every key for 9.9 s, for a new key', 0, [meets('any', status(404), { to: 9.9 })], 10, 14],
   [
     '401 to the key and 404 to the parent key for 9.9 s, for a new key',

@@ -298,6 +298,19 @@ test('`list-keys` with older-than lists keys that are older, and keys without a 
   expect(idsOf(result, keys)).toEqual(['1', '2', '3', '4']);
 });
 
+test('list-keys measures ages by the clock of the service, when the response arrives', async (context) => {
+  const stage = await setStage(context, { clockAheadMs: 120 * minute, trip: () => 10_000 });
+  stage.service.plane.addKey('old');
+  await stage.pass(60 * minute);
+  for (const [olderThan, names] of [
+    ['3612s', []],
+    ['3628s', ['old']],
+  ] as const) {
+    const result = await stage.runMode('list-keys', { 'older-than': olderThan, filter: 'name=???' });
+    expect(recordsOf(result, keys).map(({ name }) => name)).toEqual(names);
+  }
+});
+
 const secret = 'ctl_0123456789abcdefghijklmnopqrstuvwxyz';
 test.for([
   ['a valid list', 'ok', `[{"id":5,"name":"shop","key":"${secret}"},{"key":"${secret}\\"","id":6}]`],

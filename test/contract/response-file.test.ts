@@ -46,7 +46,6 @@ test.for<readonly [found: string, what: string, bytes: string | Uint8Array, ids:
   ['two ids', 'both fields', `{"operation":{"id":"${two}"},"operations":[{"id":"${one}"}]}`, [one, two]],
   ['one id', 'null as project', `{"operation":{"id":"${one}","project_id":null},"project_id":null}`, [one]],
   ['one id', 'null as operations', `{"operations":null,"operation":{"id":"${one}"}}`, [one]],
-  ['no ids', 'null as operation', '{"operations":[],"operation":null}', []],
   ['no ids', 'an empty list', '{"operations":[]}', []],
   ['one id', 'a bare array of operations', `[{"id":"${one}","status":"running"}]`, [one]],
   ['one id', 'a UTF-8 byte order mark', `\uFEFF${windows}`, [one]],
@@ -61,7 +60,6 @@ test.for<readonly [found: string, what: string, bytes: string | Uint8Array, ids:
 
 const operations = `"operations":[{"id":"${one}"}]`;
 staged.for<readonly [what: string, text: string, message: RegExp]>([
-  ['only blanks', ' \n', /is empty or not JSON/],
   ['headers before the body', 'HTTP/2 200\n\n{"hunter2":1}', /not JSON.*without -i/],
   ['a truncated body', '{"hunter2":1', /not JSON/],
   ['an error response', '{"code":"hunter2","message":"hunter2"}', /contains no operations.*fail-with-body/],

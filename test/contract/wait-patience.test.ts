@@ -103,7 +103,6 @@ test.for(targets)(
 test.for<[what: string, plans: WaitPlan[], inputs: Inputs, from: number]>([
   ['the only given id', [missing], {}, 10],
   ['one of five given ids', [...many(4, forever), missing], {}, 10],
-  ['one of two given ids with fail-fast: false', [runs(30), missing], patient, 30],
   ['one of five given ids with fail-fast: false', [...many(4, runs(30)), missing], patient, 30],
 ])('%s that never appears ends the step as error', async ([, plans, inputs, from], context) => {
   const { result, ids } = await expectEnd(context, { status: 'error', ms: seconds(from, from + 4) }, plans, inputs);

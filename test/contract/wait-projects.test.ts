@@ -114,11 +114,6 @@ test('a failed operation outranks the deadline, and the deadline a project witho
   await expectAllEnd(context, { status: 'error', idle: [0, 1] }, [], inputs, failing(3, faults));
 });
 
-test('given ids of one project have no output idle-project-ids', async (context) => {
-  const { result } = await expectEnd(context, 'finished', [runs(1)]);
-  expect(result.outputs['idle-project-ids']).toBeUndefined();
-});
-
 test.for<[moment: string, inputs: Inputs, options: object]>([
   ['between two polls', {}, {}],
   ['while a request hangs', {}, during(8, 60, hang)],
