@@ -1,7 +1,7 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { HttpResponse } from '../../src/http/exchange.js';
 import { type Inputs, requiredInputs, uuid } from '../kit/inputs.js';
-import { errorOf, resultFileOf, type Stage, type StageOptions, setStage, staged, warningsOf } from '../kit/stage.js';
+import { errorOf, resultFileOf, type Stage, type StageOptions, setStage, warningsOf } from '../kit/stage.js';
 import { minute } from '../kit/times.js';
 import { ended, failsIn } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
@@ -265,13 +265,6 @@ test('`list-operations` reads pages until `limit` operations match the filter', 
   expect(stage.paths()).toHaveLength(1);
   expect(await found({ limit: '2' })).toEqual([newer, older]);
   expect(await found({ since: '9h' })).toEqual([newer]);
-});
-
-staged('`list-operations` fails on a project that does not exist, and names likely causes', async ({ stage }) => {
-  const result = await stage.runMode('list-operations', { 'project-id': 'no-such&project' });
-  expectError(result, operations, /404.*There is no such project.*request id.*access/s);
-  expect(errorOf(result)).toMatch(/project-id is the id of the project, not its name.*base-url/);
-  expect(stage.paths()).toEqual(['projects/no-such%26project/operations?limit=100']);
 });
 
 test('`list-projects` sends org-id with every page', async (context) => {

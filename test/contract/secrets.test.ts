@@ -104,6 +104,14 @@ test.for<readonly [mode: Mode, what: string, output: string, body: string]>([
   expectHidden(result);
 });
 
+test('the debug log of a request shows neither its headers nor its body', async (context) => {
+  const fault = status(503, { headers: { 'x-other': 'only-in-a-header' }, body: '{"hint":"only-in-the-body"}' });
+  const { runMode } = await setStage(context, { faults: [{ fault }] });
+  const { commands, output } = await runMode('list-keys', {}, { debug: true });
+  expect(commands.filter(({ name }) => name === 'debug')).toHaveLength(5);
+  expect(output).not.toMatch(/only-in|Bearer|authorization/i);
+});
+
 // The inputs are searched for the key before the mode reads them.
 test.for<readonly [place: string, mode: string, inputs: Inputs]>([
   ['the input mode', key, {}],
