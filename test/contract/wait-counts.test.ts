@@ -203,5 +203,5 @@ test.for<[what: string, plans: WaitPlan[], options: ControlPlaneOptions]>([
   },
 );
 
-test('fail-on: empty does not fail a step for which an operation counted', (context) =>
-  expectAllEnd(context, { status: 'finished', count: 1 }, [runs(3)], { 'fail-on': 'empty' }));
+test('fail-on: empty does not fail a step for which an operation of one of its projects counted', (context) =>
+  expectAllEnd(context, { status: 'finished', count: 1 }, [runs(3)], { 'fail-on': 'empty' }, { projects: 2 }));

@@ -131,7 +131,7 @@ test.for<[moment: string, inputs: Inputs, options: object]>([
   const { result } = await expectEnd(
     context,
     end,
-    [forever],
+    [forever, failsIn(1)],
     { ...patient, ...inputs },
     { ...options, cancelAfterMs: at },
   );
