@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test as withoutFixtures } from 'vitest';
-import { attacks, json, record, text } from '../kit/hostile-values.js';
+import { attacks, json, record } from '../kit/hostile-values.js';
 import { type Inputs, operationId as id, type Mode, modes, requiredInputs } from '../kit/inputs.js';
 import { errorOf, type StageOptions, setStage } from '../kit/stage.js';
 import { defectsOf } from '../kit/text-defects.js';
@@ -93,19 +93,6 @@ test.for(named)('every mode shows %s in a record field as plain text', async ([,
   await run('wait-operation', everywhere(attack), pair);
 });
 
-test('every mode shows any text in a record field as plain text', async ({ run }) => {
-  const property = fc.asyncProperty(fc.constantFrom(...modes), text, fc.boolean(), async (mode, written, isAll) => {
-    await run(mode, everywhere(written), isAll && mode === 'wait-operation' ? all : {});
-  });
-  await fc.assert(property, { numRuns });
-});
-
-test('list-keys escapes markup in the name of a key', async ({ run }) => {
-  const name = `<img src='x'>&lt;|"/#39;</code>\``;
-  const { summary } = await run('list-keys', JSON.stringify([{ id: 7, name }]));
-  expect(summary).toContain('<code>&lt;img src=&#39;x&#39;&gt;&amp;lt;|&quot;/#39;&lt;/code&gt;`</code>');
-});
-
 const inHeader = (written: string) => written.replace(/[^\t\x20-\x7e\x80-\xff]/g, ' ');
 test.for(named)('a step shows %s in an error response as plain text', async ([, attack], { run }) => {
   for (const mode of ['wait-operation', 'list-keys', 'create-key', 'revoke-key'] as const) {
@@ -124,29 +111,11 @@ test.for<[what: string, response: Response]>([
   ['a 200 body that is not JSON', '\uFEFF\u0000\u001b[2J::error::HACKED\r\n##[error]HACKED\u2028\u202E'],
   ['a page title', { status: 403, headers: html, body: `<html><title>${every.replaceAll('<', ' ')}</title></html>` }],
   ['the path of a redirect', redirect(`https://evil.example/${inHeader(every).replace(/[?#]/g, '')}`)],
-  ['the target of a redirect', redirect(inHeader(every))],
-  ['a redirect to a data URL', redirect(`data:text/html,${inHeader(every)}`)],
   ['a status that is an array', operationBody({ id, status: [every] })],
   ['the id of another operation', operationBody({ id: every, status: 'finished' })],
   ['a string in place of a record', JSON.stringify({ operation: every })],
 ])('wait-operation shows hostile text in %s as plain text', async ([, response], { run }) => {
   expect((await run('wait-operation', response, { timeout: '0' })).outputs['status']).toBe('error');
-});
-
-test('the error of revoke-key lists only some of 50,000 keys with the same name', async ({ run }) => {
-  const keys = Array.from({ length: 50_000 }, (_, n) => ({ id: n, name: 'one' }));
-  const result = await run('revoke-key', JSON.stringify(keys), { 'key-id': undefined, 'key-name': 'one' });
-  expect(errorOf(result)).toContain('50000 keys are named one: 0, 1, 2,');
-  expect(result.summary).toMatch(/^### ❌ revoke-key: Failed\n/);
-});
-
-test('wait-operation accepts any operation id that fits into a URL and holds no runner command', async ({ run }) => {
-  const isUsable = (one: string) => one.length <= 4_096 && !/[\p{Cs}\p{Cc}]|^::|##\[/u.test(one);
-  const usable = ['a::b', '#[x]', '## [x]', '🙂', ...Object.values(attacks)].filter(isUsable);
-  const operations = usable.map((one) => ({ id: one, status: 'running' }));
-  const result = await run('wait-operation', JSON.stringify({ operations }), { ...all, timeout: '0' });
-  expect(result.outputs).toMatchObject({ status: 'timeout', count: String(usable.length) });
-  expect(usable.length).toBeGreaterThan(10);
 });
 
 test('a step rejects an operation id that could act as a command or does not fit into a URL', async ({ run }) => {
@@ -165,8 +134,6 @@ const operation = record({
   ...{ failures_count: '0', created_at: '"2024-01-01T00:00:00Z"', updated_at: '"2024-01-01T00:00:09Z"' },
 });
 const finished = { id, status: 'finished' };
-const project = record({ id: '"p-1"', name: '"shop"', region_id: '"eu"', pg_version: '16' });
-const key = record({ id: '7', name: '"a key"', created_at: '"2024-01-01T00:00:00Z"' });
 const status = fc.oneof(
   { weight: 8, arbitrary: fc.constant(200) },
   { weight: 1, arbitrary: fc.integer({ min: 100, max: 999 }) },
@@ -182,8 +149,6 @@ function response(value: fc.Arbitrary<string>, wrap: (value: string) => string =
   );
   return fc.record({ status, body });
 }
-
-const array = (item: fc.Arbitrary<string>, maxLength = 4) => fc.array(item, { maxLength }).map((items) => `[${items}]`);
 
 function provesEnd({ status, body }: { readonly status: number; readonly body: string }): boolean {
   const isWhole = status >= 200 && status < 300 && status !== 206;
@@ -202,47 +167,9 @@ test('a wait succeeds only if a response proves that the operation has ended', a
   });
 });
 
-test.for([
-  ['list-operations', 'operation', operation, `{"operations":[${JSON.stringify(finished)}]}`],
-  ['list-projects', 'project', project, '{"projects":[{"id":"p"}]}'],
-  ['list-keys', 'key', key, '[{"id":"7"}]'],
-] as const)('%s outputs each listed id once, as JSON', async ([mode, noun, one, example], { run }) => {
-  const wrap = (cursor: string) => (records: string) =>
-    noun === 'key' ? records : `{"${noun}s":${records},"pagination":{"cursor":${cursor}}}`;
-  const listed = fc.oneof(fc.constant('null'), json).chain((cursor) => response(array(one), wrap(cursor)));
-  await check(listed, { status: 200, body: example }, async (shown) => {
-    if (noun === 'operation') await run('wait-operation', shown, all);
-    const { conclusion, outputs } = await run(mode, shown, { filter: 'id!=none' });
-    if (conclusion !== 'success') return false;
-    const body = parsed(shown.body);
-    const records = (noun === 'key' ? body : fieldsOf(body)[`${noun}s`]) as unknown[];
-    const ids = JSON.parse(outputs[`${noun}-ids`] ?? '') as unknown[];
-    expect(ids.length).toBe(new Set(records.map((record) => fieldsOf(record)['id'])).size);
-    expect(ids.filter((value) => typeof value !== 'string' || value === '')).toEqual([]);
-    expect(outputs['count']).toBe(String(ids.length));
-    if (outputs[`${noun}s`] !== '') expect(JSON.parse(outputs[`${noun}s`] ?? '')).toHaveLength(ids.length);
-    return true;
-  });
-});
-
-test('create-key outputs a key only if it succeeds, and masks that key', async ({ run }) => {
-  const made = response(record({ id: '7', key: '"minted-0123456789abcdef"' }));
-  const example = { made: { status: 200, body: '{"id":7,"key":"minted-0123456789abcdef"}' }, listed: '[]' };
-  await check(fc.record({ made, listed: json }), example, async ({ made, listed }) => {
-    const result = await run('create-key', (_path, _n, { method }) => (method === 'POST' ? made : listed));
-    const isSuccess = result.conclusion === 'success';
-    expect(result.outputs['key'] !== '').toBe(isSuccess);
-    if (isSuccess) expect(result.masks).toContain(result.outputs['key']);
-    expect(result.state['key']).toMatch(/^[0-9a-f]{64}\{"baseUrl"|^nothing-to-revoke$/);
-    return isSuccess;
-  });
-});
-
 test.for<[what: string, bad: string, usable: string]>([
-  ['short', 'o', '12345678'],
   ['short', '1234567', '12345678'],
   ['a command', '::add-mask::success', ':add-mask::success'],
-  ['a command', '::stop-commands::x', 'x::stop-commands::'],
   ['a command', 'x##[error]y', 'x#[error]##y'],
 ])('create-key does not mask or use a key that is %s: “%s”', async ([, bad, usable], { run }) => {
   const create = (secret: string) =>
@@ -250,26 +177,6 @@ test.for<[what: string, bad: string, usable: string]>([
   const result = await create(bad);
   expect(result.outputs).toMatchObject({ status: 'error', key: '' });
   expect(result.masks).not.toContain(bad);
-  if (bad.length > 1) expect(result.output + result.summary + JSON.stringify(result.state)).not.toContain(bad);
+  expect(result.output + result.summary + JSON.stringify(result.state)).not.toContain(bad);
   expect((await create(usable)).outputs['key']).toBe(usable);
-});
-
-test('revoke-key succeeds only if a response says revoked: true or a list lacks the key', async ({ run }) => {
-  const deleted = response(record({ id: '7', name: '"a key"', revoked: 'true' }));
-  const example = {
-    gone: { status: 200, body: '{"id":7,"revoked":true}' },
-    listed: { status: 200, body: '[{"id":7}]' },
-  };
-  const responses = fc.record({ gone: deleted, listed: response(array(key, 3)) });
-  await check(responses, example, async ({ gone, listed }) => {
-    const inputs = { 'key-id': '7', 'ignore-not-found': 'true' };
-    const respond: Respond = (_path, _n, { method }) => (method === 'DELETE' ? gone : listed);
-    const { conclusion } = await run('revoke-key', respond, inputs);
-    if (conclusion !== 'success') return false;
-    const keys = parsed(listed.body);
-    const isShown = (one: unknown) => [7, '7'].includes(fieldsOf(one)['id'] as number | string);
-    const isAbsent = listed.status === 200 && Array.isArray(keys) && !keys.some(isShown);
-    expect(fieldsOf(parsed(gone.body))['revoked'] === true || isAbsent).toBe(true);
-    return true;
-  });
 });

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, type TestContext, test } from 'vitest';
-import type { FaultRule } from '../../control-plane/index.js';
 import { type PostState, serializePostState } from '../../src/keys/post-state.js';
-import { onDelete, status } from '../kit/fault.js';
+import { status } from '../kit/fault.js';
 import { json, record, text } from '../kit/hostile-values.js';
 import { type Inputs, type Mode, modes, requiredInputs } from '../kit/inputs.js';
 import { forged, readSaved } from '../kit/saved-state.js';
@@ -41,31 +40,31 @@ async function setForgery(context: TestContext) {
 
 type Forgery = Awaited<ReturnType<typeof setForgery>>;
 
-describe.for<[how: string, inputs: Inputs, faults: readonly FaultRule[]]>([
-  ['with usual inputs', {}, []],
-  ['that the service rejects', {}, [{ fault: status(403) }]],
-  ['with invalid inputs', { timeout: 'soon', 'base-url': 'nowhere' }, []],
-  ['without an api-key', { 'api-key': '' }, []],
-])('after a main step %s,', ([how, inputs, faults]) => {
-  staged.for([...modes, 'no-such-mode', ''])('post ignores a forged state (mode: “%s”)', async (mode, { stage }) => {
-    const { service, projectId, runMode, runPost } = stage;
-    const { state } = await runMode('create-key');
-    for (const rule of faults) service.faults.add(rule);
-    const required = requiredInputs[mode as Mode];
-    const project = 'project-id' in { ...required } ? { 'project-id': projectId } : {};
-    const main = await runMode(mode, { ...required, ...project, ...inputs });
-    service.faults.clear();
-    const sent = service.requests.length;
-    main.job.env['STATE_key'] = forged(state['key'] ?? '', { baseUrl: thief });
-    const post = await runPost(main);
+describe.for<[how: string, inputs: Inputs]>([
+  ['with usual inputs', {}],
+  ['with invalid inputs', { timeout: 'soon', 'base-url': 'nowhere' }],
+  ['without an api-key', { 'api-key': '' }],
+])('after a main step %s,', ([how, inputs]) => {
+  staged.for(how === 'with usual inputs' ? [...modes, 'no-such-mode'] : ['create-key', 'list-keys'])(
+    'post ignores a forged state (mode: “%s”)',
+    async (mode, { stage }) => {
+      const { service, projectId, runMode, runPost } = stage;
+      const { state } = await runMode('create-key');
+      const required = requiredInputs[mode as Mode];
+      const project = 'project-id' in { ...required } ? { 'project-id': projectId } : {};
+      const main = await runMode(mode, { ...required, ...project, ...inputs });
+      const sent = service.requests.length;
+      main.job.env['STATE_key'] = forged(state['key'] ?? '', { baseUrl: thief });
+      const post = await runPost(main);
 
-    const hasKey = mode === 'create-key' && how === 'with usual inputs';
-    expect(main.state['key'] === 'nothing-to-revoke').toBe(!hasKey);
-    expect(service.requests.length > sent).toBe(hasKey);
-    expect(stage.elsewhere).toEqual([]);
-    expect(post).toMatchObject({ conclusion: 'success', exitCode: 0 });
-    if (!hasKey) expect(post).toMatchObject({ output: '', summary: '' });
-  });
+      const hasKey = mode === 'create-key' && how === 'with usual inputs';
+      expect(main.state['key'] === 'nothing-to-revoke').toBe(!hasKey);
+      expect(service.requests.length > sent).toBe(hasKey);
+      expect(stage.elsewhere).toEqual([]);
+      expect(post).toMatchObject({ conclusion: 'success', exitCode: 0 });
+      if (!hasKey) expect(post).toMatchObject({ output: '', summary: '' });
+    },
+  );
 });
 
 test.for<[what: string, forge: (stage: Forgery) => string, env?: StepOptions['env']]>([
@@ -75,8 +74,6 @@ test.for<[what: string, forge: (stage: Forgery) => string, env?: StepOptions['en
   ['has the URL of a thief', ({ saved }) => forged(saved, { baseUrl: thief })],
   ['has another id of the key', ({ saved, object }) => forged(saved, { minted: { ...object.minted, id: '1' } })],
   ['has no seal', ({ object }) => JSON.stringify(object)],
-  ['has half a seal', ({ saved }) => saved.slice(32)],
-  ['has a seal of 100,000 characters', ({ saved }) => '0'.repeat(100_000) + saved],
 ])('post authenticates only with the minted key if the state %s', async ([, forge, env], context) => {
   const stage = await setForgery(context);
   const { minted, service } = stage;
@@ -87,14 +84,6 @@ test.for<[what: string, forge: (stage: Forgery) => string, env?: StepOptions['en
   expect(post.masks).toContain(minted);
   expect(post.masks).not.toContain(service.apiKey);
   expect(post.annotations.map(({ kind }) => kind)).toEqual(['error']);
-});
-
-test('post authenticates with the parent key, too, if the state is unchanged', async (context) => {
-  const stage = await setForgery(context);
-  stage.service.faults.add(onDelete(status(403)));
-  const post = await stage.post(stage.saved);
-  expect([post.annotations, stage.elsewhere]).toEqual([[], []]);
-  expect(stage.keysSent()).toContain(`Bearer ${stage.service.apiKey}`);
 });
 
 test.for(['minted', 'parent'] as const)('no answer in post shows a part of the %s key', async (whose, context) => {
@@ -127,14 +116,12 @@ test('post does not send the parent key if any byte of the state is changed', as
     expect(post.output + post.summary).not.toContain(service.apiKey);
     expect(post.ms).toBeLessThanOrEqual(20_000);
   });
-  await fc.assert(property, { numRuns: 120 });
+  await fc.assert(property, { numRuns: 60 });
 });
 
 test.for<[what: string, change: (stage: Forgery) => string]>([
   ['is not JSON', () => 'nonsense'],
-  ['is null', () => 'null'],
   ['is cut', ({ saved }) => saved.slice(0, -20)],
-  ['is written twice', ({ saved }) => saved + saved],
   ['has no URL', ({ saved }) => forged(saved, { baseUrl: undefined })],
   ['has a URL that is none', ({ saved }) => forged(saved, { baseUrl: 'control.test' })],
 ])('if the state %s, post sends no request and gives an alarm that names the run', async ([, change], context) => {

@@ -1,8 +1,6 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { attacks, json, record, text } from '../kit/hostile-values.js';
 import { type Inputs, operationId as one, rejectInputs } from '../kit/inputs.js';
 import { errorOf, noticesOf, type Stage, setStage, staged } from '../kit/stage.js';
 import { defectsOf } from '../kit/text-defects.js';
@@ -46,10 +44,8 @@ test.for<readonly [found: string, what: string, bytes: string | Uint8Array, ids:
   ['two ids', '`operations`', `{"operations":[{"id":"${one}"},{"id":"${two}"}]}`, [one, two]],
   ['one id', '`operation`', `{"operation":{"id":"${one}","project_id":"p"}}`, [one]],
   ['two ids', 'both fields', `{"operation":{"id":"${two}"},"operations":[{"id":"${one}"}]}`, [one, two]],
-  ['one id', 'duplicates', `{"operation":{"id":"${one}"},"operations":[{"id":"${one.toUpperCase()}"}]}`, [one]],
   ['one id', 'null as project', `{"operation":{"id":"${one}","project_id":null},"project_id":null}`, [one]],
   ['one id', 'null as operations', `{"operations":null,"operation":{"id":"${one}"}}`, [one]],
-  ['no ids', 'null as operation', '{"operations":[],"operation":null}', []],
   ['no ids', 'an empty list', '{"operations":[]}', []],
   ['one id', 'a bare array of operations', `[{"id":"${one}","status":"running"}]`, [one]],
   ['one id', 'a UTF-8 byte order mark', `\uFEFF${windows}`, [one]],
@@ -64,7 +60,6 @@ test.for<readonly [found: string, what: string, bytes: string | Uint8Array, ids:
 
 const operations = `"operations":[{"id":"${one}"}]`;
 staged.for<readonly [what: string, text: string, message: RegExp]>([
-  ['only blanks', ' \n', /is empty or not JSON/],
   ['headers before the body', 'HTTP/2 200\n\n{"hunter2":1}', /not JSON.*without -i/],
   ['a truncated body', '{"hunter2":1', /not JSON/],
   ['an error response', '{"code":"hunter2","message":"hunter2"}', /contains no operations.*fail-with-body/],
@@ -73,11 +68,13 @@ staged.for<readonly [what: string, text: string, message: RegExp]>([
   ['operations that are null', '{"operations":null,"operation":null}', /contains no operations/],
   ['operations that are a string', '{"operations":"hunter2"}', /contains no operations.*operation-id: all/],
   ['a record without id', `{"operations":[{"id":"${one}"},{"hunter2":1}]}`, /has no UUID in operations\[1\]\.id/],
-  ['a number as id', '{"operation":{"id":7}}', /has no UUID in operation\.id/],
   ['an id that is not a UUID', '{"operation":{"id":"hunter2"}}', /has no UUID in operation\.id/],
   ['the word all as id', '{"operation":{"id":"all"}}', /has no UUID in operation\.id/],
-  ['another project', `{"operation":{"id":"${one}","project_id":"hunter2"}}`, /project \(operation\.project_id\)/],
-  ['another project in a list', `{"operations":[{"id":"${one}","project_id":"hunter2"}]}`, /\[0\]\.project_id/],
+  [
+    'another project',
+    `{"operation":{"id":"${one}","project_id":"hunter2"}}`,
+    /project \(operation\.project_id\).*operation-id: all/,
+  ],
 ])('a response-file with %s is rejected, and none of its values is shown', async ([, body, message], { stage }) => {
   const result = await rejectInputs(stage, 'wait-operation', write(stage, body));
   expect(errorOf(result)).toMatch(/^Bad input: response-file: “[^”]+” /);
@@ -90,10 +87,8 @@ test('a response-file that is missing, a folder or too large is rejected', async
   const huge = write(stage, '');
   truncateSync(String(huge['response-file']), 8 * 1024 * 1024 + 1);
   const missing = /cannot be read \(ENOENT, looked for “(\/|[A-Z]:\\)\S+[\\/]workspace[\\/]none”\); expected a file/;
-  const names = Object.values(attacks).map((attack) => `${attack.replaceAll('\0', '')}/none`);
   for (const [path, message] of [
     ['none', missing],
-    ...names.map((name) => [name, /cannot be read/] as const),
     [`{${operations}}`, /^Bad input: response-file: is JSON; expected the path of a file/],
     [stage.folder, /is not a regular file; expected the file/],
     [huge['response-file'], /is larger than 8 MiB/],
@@ -104,25 +99,4 @@ test('a response-file that is missing, a folder or too large is rejected', async
     expect(errorOf(result)).toMatch(message);
     expect(defectsOf(result)).toEqual([]);
   }
-});
-
-test('a response-file of any bytes is either rejected or used only for its ids', async (context) => {
-  const stage = await setStage(context, { oneJob: true, respond });
-  const secret = 'postgres://u:hunter2@host';
-  const operation = record({ id: `"${one}"`, project_id: '"p"', uri: `"${secret}"` });
-  const whole = fc.oneof(
-    operation.map((only) => `{"operation":${only},"connection_uris":["${secret}"]}`),
-    fc.array(operation, { maxLength: 3 }).map((all) => `{"operations":[${all}],"password":"hunter2"}`),
-    json,
-    text.map((written) => `${secret}${written}`),
-    fc.uint8Array({ maxLength: 200 }),
-  );
-  const property = fc.asyncProperty(whole, async (body) => {
-    const result = await stage.run(write(stage, body), { debug: true });
-    expect(defectsOf(result)).toEqual([]);
-    expect(shown(result)).not.toMatch(/hunter2|HACKED/);
-    const parsed = () => JSON.parse(String(body));
-    if (result.outputs['count'] === '0') expect(parsed().operations ?? parsed()).toEqual([]);
-  });
-  await fc.assert(property, { numRuns: 40 });
 });

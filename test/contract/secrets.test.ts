@@ -65,17 +65,15 @@ const places: Readonly<Record<string, (made: string) => Partial<HttpResponse>>> 
   'the message': (made) => ({ body: `{"message":"Stored ${made}, then failed.","code":"E1"}` }),
   'a value in the message': (made) => ({ body: JSON.stringify({ error: { detail: `{"key":"${made}"}` } }) }),
   'the code': (made) => ({ body: `{"code":"${made}"}` }),
-  'a text': (made) => ({ body: JSON.stringify(`key=${made}`) }),
   'a body that is not JSON': (made) => ({ body: `Stored ${made}: failed` }),
   'the request id': (made) => ({ headers: { 'x-request-id': made } }),
   'the request id of the body': (made) => ({ body: `{"request_id":"${made}"}` }),
   'the title of a page': (made) => ({ body: `<html><title>${made}</title></html>` }),
   'the host of a redirect': (made) => ({ headers: { location: `https://${made}.test/` } }),
-  'the scheme of a redirect': (made) => ({ headers: { location: `${made}:x` } }),
   'the path of a redirect': (made) => ({ headers: { location: `/v2/${made}` } }),
 };
 const made = ['deadbeefcafe0123', 'ab:cd:ef:01:23', 'abcdefg1', 'a-key-of-letters'];
-const codes = [200, 302, 400, 422, 500, 503];
+const codes = [200, 302, 422, 500];
 const leaks = codes.flatMap((code) => Object.entries(places).map((place) => [code, ...place] as const));
 test.for(leaks)('after a %i, create-key does not print the key that is in %s', async ([code, , place], context) => {
   for (const one of made) {
@@ -106,6 +104,14 @@ test.for<readonly [mode: Mode, what: string, output: string, body: string]>([
   expectHidden(result);
 });
 
+test('the debug log of a request shows neither its headers nor its body', async (context) => {
+  const fault = status(503, { headers: { 'x-other': 'only-in-a-header' }, body: '{"hint":"only-in-the-body"}' });
+  const { runMode } = await setStage(context, { faults: [{ fault }] });
+  const { commands, output } = await runMode('list-keys', {}, { debug: true });
+  expect(commands.filter(({ name }) => name === 'debug')).toHaveLength(5);
+  expect(output).not.toMatch(/only-in|Bearer|authorization/i);
+});
+
 // The inputs are searched for the key before the mode reads them.
 test.for<readonly [place: string, mode: string, inputs: Inputs]>([
   ['the input mode', key, {}],
@@ -122,12 +128,6 @@ test.for<readonly [place: string, mode: string, inputs: Inputs]>([
   const result = await rejectInputs(await setStage(context, { apiKey: key }), mode, inputs, { debug: true });
   expectHidden(result);
   expect(errorOf(result)).toMatch(/contains the API key; expected the key only in api-key/);
-});
-
-test('an api-key of 8 characters is not accepted in another input', async (context) => {
-  const stage = await setStage(context, { apiKey: 'Zq7_Wm4L' });
-  const result = await rejectInputs(stage, 'revoke-key', { 'key-id': '', 'key-name': 'Zq7_Wm4L' });
-  expect(errorOf(result)).toMatch(/^Bad input: key-name: contains the API key/);
 });
 
 test('if the api-key is also the project id, wait-operation does not show it', async (context) => {

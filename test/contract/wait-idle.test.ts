@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Fault, FaultRule } from '../../control-plane/index.js';
-import { delay, hang, onOperations, status } from '../kit/fault.js';
+import type { Fault } from '../../control-plane/index.js';
+import { delay, hang, status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { type Stage, warningsOf } from '../kit/stage.js';
 import { atLeast, between, gaps, second } from '../kit/times.js';
@@ -39,42 +39,15 @@ test.for<[what: string, inputs: Inputs]>([
   expect(gaps(times())).toEqual([atLeast(5 * second)]);
 });
 
-test('a project is idle 5 s after the read that saw its last operation end', async (context) => {
-  for (const seconds of [1.3, 4, 9.9, 40]) {
-    const end = { status: 'finished', ms: between((seconds + 5) * second, (seconds + 9) * second) };
-    const { times } = await expectAllEnd(context, end, [runs(seconds)]);
-    expect(gaps([...new Set(times())]).at(-1)).toEqual(atLeast(5 * second));
-  }
-});
-
 test('a read that takes 2 s is followed by the second one 5 s after its end', async (context) => {
   const { times } = await expectAllEnd(context, nothing, [], {}, { faults: [{ nth: 1, fault: delay(2 * second) }] });
   expect(times()).toEqual([0, between(7 * second, 7.6 * second)]);
 });
 
-test.for<[what: string, ...faults: FaultRule[]]>([
-  ['gets a 503', { nth: 2, fault: status(503) }],
-  ['has another body', { nth: 2, fault: { kind: 'bad-json' } }],
-  ['is not whole', { nth: 2, fault: status(200, { body: listWith({ errors: ['a shard is down'] }) }) }],
-])('a second read that %s does not agree with the first', async ([, ...faults], context) => {
-  const { times } = await expectAllEnd(context, { ...nothing, ms: atLeast(5 * second) }, [], {}, { faults });
-  expect(times().length).toBeGreaterThan(2);
-});
-
-test.for([0, 1, 2, 3, 4, 5])(
-  'a follow-up that is listed %i s after its cause ended is waited for',
-  async (late, context) => {
-    for (let end = 8; end < 12; end += 0.25)
-      for (const length of [0.5, 20])
-        await expectAllEnd(context, { status: 'failed', by: 1 }, [runs(end), begins(end, late, failsIn(length))]);
-  },
-);
-
-test('a chain of three follow-ups, each listed 3 s late, is waited for', async (context) => {
-  const chain = [10, 15, 22, 30].map((end, n, ends) =>
-    begins(ends[n - 1] ?? 0, n === 0 ? 0 : 3, runs(end - (ends[n - 1] ?? 0))),
-  );
-  await expectAllEnd(context, { status: 'failed', by: 4 }, [...chain, begins(30, 3, failsIn(1))]);
+test.for([0, 2, 5])('a follow-up that is listed %i s after its cause ended is waited for', async (late, context) => {
+  for (let end = 8; end < 12; end += 0.45)
+    for (const length of [0.5, 20])
+      await expectAllEnd(context, { status: 'failed', by: 1 }, [runs(end), begins(end, late, failsIn(length))]);
 });
 
 test.for<[what: string, behind: (n: number) => number]>([
@@ -82,25 +55,11 @@ test.for<[what: string, behind: (n: number) => number]>([
   ['the older one second', (n) => (n % 2 === 0 ? 4 : 0)],
   ['the older one twice in three', (n) => (n % 3 === 0 ? 0 : 4)],
 ])('a follow-up is waited for if replicas 4 s apart answer in turn, %s', async ([, behind], context) => {
-  for (let end = 8; end < 12; end += 0.25)
+  for (let end = 8; end < 12; end += 0.45)
     for (const length of [0.5, 20]) {
       const plans = [runs(end), begins(end, 0, failsIn(length))];
       await expectAllEnd(context, { status: 'failed', by: 1 }, plans, {}, listsBehind(behind));
     }
-});
-
-test('a follow-up is waited for if one of two replicas answers by chance', async (context) => {
-  const replicas = [0, 4 * second].map((operationsBehindMs) => {
-    return { operationsBehindMs, keysBehindMs: 0, historyAfterMs: 0 };
-  });
-  for (let seed = 1; seed <= 40; seed++)
-    await expectAllEnd(
-      context,
-      { status: 'failed', by: 1 },
-      [runs(8), begins(8, 0, failsIn(9))],
-      {},
-      { replicas, seed },
-    );
 });
 
 test('an operation that the second read shows for the first time begins the two reads anew, also if it has ended', async (context) => {
@@ -140,7 +99,7 @@ test('an operation that does not count does not delay the end of the wait', asyn
 test('an operation that is seen to end singly, after the read of a full page, does not make that read the first of the two', async (context) => {
   // The last operation is below the first page. Single requests for it arrive 1.4 s after they were sent.
   const trip: WaitOptions['trip'] = (way, path) => (way === 'there' && !path.includes('?') ? 1_400 : 0);
-  for (let end = 8; end < 14; end += 0.2) {
+  for (let end = 8; end < 12; end += 0.45) {
     const plans = [runs(end), begins(end, 4.9, failsIn(20))];
     await expectAllEnd(context, { status: 'failed', by: 1 }, plans, long, { trip, buried: 1 });
   }
@@ -166,22 +125,7 @@ test('an ended operation that follows an empty list is no proof that its follow-
   }
 });
 
-test('a first read that fails at its second page is repeated whole', async (context) => {
-  const plans = [failsIn(20), ...many(3, ended)];
-  for (const from of [2, 3, 4]) {
-    const faults = [onOperations(status(500), { from, count: 2 })];
-    await expectAllEnd(context, { status: 'failed', by: 0, count: 4 }, plans, {}, { ...onePage, faults });
-  }
-});
-
-const badPages: Fault[] = [
-  status(503),
-  status(404),
-  status(423),
-  hang,
-  { kind: 'hang-mid-body' },
-  { kind: 'bad-json' },
-];
+const badPages: Fault[] = [status(503), status(404), hang, { kind: 'bad-json' }];
 test.for(badPages)(
   'a list whose second page always fails with %o shows failures, but never success',
   async (fault, context) => {
@@ -218,7 +162,6 @@ test.for(notWhole)('a list that %s never makes the step succeed', async ([, resp
   // Page 1 of those that repeat it is usable, so their project has answered.
   const end = { status: expect.stringMatching(/^(error|timeout)$/), idle: [], ms: atLeast(60 * second) };
   await expectAllEnd(context, end, [], { timeout: '2m' }, { respond });
-  await expectAllEnd(context, { status: 'timeout', idle: [] }, [], { timeout: '30s' }, { respond });
 });
 
 test.for(notWhole)('a list that %s, once, is read again', async ([, respond], context) => {

@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../../control-plane/index.js';
-import { delay, hang, onOperations, retryAfter, status } from '../kit/fault.js';
+import { hang, retryAfter, status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { errorOf, type Stage } from '../kit/stage.js';
 import { between, second, seconds } from '../kit/times.js';
-import { all, during, expectAllEnd, expectEnd, failsIn, forever, patient, runs, type WaitPlan } from '../kit/wait.js';
+import { all, during, expectAllEnd, expectEnd, failsIn, forever, patient, runs } from '../kit/wait.js';
 
-const oneEach = (count: number, plan: WaitPlan) =>
-  Array.from({ length: count }, (_, project) => ({ ...plan, project }));
 const but = (count: number, ...left: number[]) =>
   Array.from({ length: count }, (_, n) => n).filter((n) => !left.includes(n));
 
@@ -17,19 +15,6 @@ const failing = (projects: number, faults: ReadonlyMap<number, Fault>) => ({
   before: ({ service }: Stage) => {
     for (const [n, fault] of faults) service.faults.add({ path: `/${service.projectIds[n]}/`, fault });
   },
-});
-
-const removed = (project: number, at: number) => ({
-  projects: 3,
-  before: ({ service, after }: Stage) =>
-    after(at * second, () => service.plane.removeProject(service.projectIds[project] ?? '')),
-});
-
-test('a step for 100 idle projects reads the list of each twice', async (context) => {
-  const options = { projects: 100, faults: [{ fault: delay(150) }] };
-  const end = { status: 'finished', count: 0, idle: but(100), requests: 200 };
-  const { service, timesOf } = await expectAllEnd(context, end, [], {}, options);
-  for (const id of service.projectIds) expect(timesOf(id)).toHaveLength(2);
 });
 
 test('a project that is idle is not read again while others are busy', async (context) => {
@@ -83,15 +68,6 @@ const hangsAnd500 = new Map<number, Fault>([
   [20, status(500)],
 ]);
 
-test('of 30 projects, one that hangs and one that answers 500 do not delay the failure in another', async (context) => {
-  const plans = [
-    { ...failsIn(10), project: 29 },
-    { ...forever, project: 3 },
-  ];
-  const end = { status: 'failed', by: 0, ms: seconds(10, 14), idle: but(30, 3, 7, 20, 29) };
-  await expectAllEnd(context, end, plans, {}, failing(30, hangsAnd500));
-});
-
 test.for<[inputs: Inputs, verdict: string, from: number, to: number, idle: number[]]>([
   [{}, 'error', 60, 66, but(30, 3, 7, 20)],
   [patient, 'error', 105, 112, but(30, 7, 20)],
@@ -110,11 +86,8 @@ test.for<[inputs: Inputs, verdict: string, from: number, to: number, idle: numbe
 
 test.for<[what: string, fault: Fault]>([
   ['hang', hang],
-  ['take 30 s', delay(30 * second)],
   ['send their bodies slowly', { kind: 'drip', intervalMs: second }],
   ['answer 503', status(503)],
-  ['answer 423', status(423)],
-  ['answer 403', status(403)],
 ])('24 projects that %s do not delay the end of others', async ([, fault], context) => {
   const faults = new Map(Array.from({ length: 24 }, (_, n) => [n, fault]));
   const plans = [
@@ -124,20 +97,6 @@ test.for<[what: string, fault: Fault]>([
   const end = { status: 'failed', by: 0, ms: seconds(5, 9.9) };
   await expectAllEnd(context, end, plans, {}, failing(26, faults));
 });
-
-test.for([
-  ['true', 'after 10 s', 30, 36],
-  ['false', 'when the others are idle', 65, 69],
-] as const)(
-  'with fail-fast: %s, a project that is deleted in the middle ends the step as error %s',
-  async ([failFast, , from, to], context) => {
-    const plans = oneEach(2, runs(60));
-    const idle = failFast === 'true' ? [2] : [0, 2];
-    const end = { status: 'error', count: 2, ms: seconds(from, to), idle };
-    const { result, service } = await expectAllEnd(context, end, plans, { 'fail-fast': failFast }, removed(1, 20));
-    expect(errorOf(result)).toContain(service.projectIds[1]);
-  },
-);
 
 test('a failed operation outranks the deadline, and the deadline a project without access', async (context) => {
   const faults = new Map([[2, status(403)]]);
@@ -155,18 +114,11 @@ test('a failed operation outranks the deadline, and the deadline a project witho
   await expectAllEnd(context, { status: 'error', idle: [0, 1] }, [], inputs, failing(3, faults));
 });
 
-test('given ids of one project have no output idle-project-ids', async (context) => {
-  const { result } = await expectEnd(context, 'finished', [runs(1)]);
-  expect(result.outputs['idle-project-ids']).toBeUndefined();
-});
-
 test.for<[moment: string, inputs: Inputs, options: object]>([
   ['between two polls', {}, {}],
   ['while a request hangs', {}, during(8, 60, hang)],
   ['while a 429 holds all requests', {}, during(8, 60, retryAfter(429, 60))],
   ['before the first response', {}, { faults: [{ fault: hang }] }],
-  ['before the first response, with timeout: 0', { timeout: '0' }, { faults: [{ fault: hang }] }],
-  ['while a list is read', all, { faults: [onOperations(hang, { from: 4 })] }],
   [
     'between the two reads of an idle project',
     { ...all, filter: 'branch_id=none' },
@@ -179,7 +131,7 @@ test.for<[moment: string, inputs: Inputs, options: object]>([
   const { result } = await expectEnd(
     context,
     end,
-    [forever],
+    [forever, failsIn(1)],
     { ...patient, ...inputs },
     { ...options, cancelAfterMs: at },
   );

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 const blind = ['test/unit/official/**', 'test/unit/{imports,action/action-yml}.test.ts'];
 /** The tests of a folder's subject. */
 const subjects: Readonly<Record<string, readonly string[]>> = {
-  'src/action/': ['inputs', 'outputs', 'secrets', 'summary'],
+  'src/action/': ['inputs', 'outputs', 'secrets'],
   'src/api/': ['http', 'lists', 'keys-', 'hostile'],
   'src/http/': ['http', 'wait-', 'keys-'],
   'src/keys/': ['key-names', 'keys-', 'post-state'],
@@ -17,7 +17,7 @@ const subjects: Readonly<Record<string, readonly string[]>> = {
   'src/modes/revoke-key/': ['keys-revoke'],
   'src/modes/sweep-keys/': ['keys-sweep'],
   'src/modes/wait-operation/': ['wait-', 'response-file'],
-  'src/operations/': ['wait-', 'lists', 'summary'],
+  'src/operations/': ['wait-', 'lists'],
 };
 const limitMs = 20 * 60_000;
 
