@@ -1,9 +1,9 @@
 import { describe, expect, type TestContext, test } from 'vitest';
-import { delay, hang, onDelete, onList, page, status } from '../kit/fault.js';
+import { hang, onDelete, onList, page, status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { errorOf, noticesOf, type Stage, type StageOptions, setStage, staged } from '../kit/stage.js';
 import { expectRevocations } from '../kit/sweep.js';
-import { between, maxConcurrent, second } from '../kit/times.js';
+import { between, second } from '../kit/times.js';
 import { ownRun } from '../kit/workflow-runs.js';
 import type { StepResult } from '../runner/step.js';
 
@@ -30,13 +30,6 @@ test('revoke-key reads a list first, and then revokes each given id once, and no
     expect(paths()[0]).toBe('api_keys');
     expect(paths().slice(1).sort()).toEqual(ids.map((id) => `api_keys/${id}`).sort());
   }
-});
-
-test('revoke-key revokes at most twelve keys at once', async (context) => {
-  const { service, ids, revoke } = await setKeys(context, 60, { faults: [onDelete(delay(1_900), {})] });
-  const result = await revoke({ 'key-id': ids.join() });
-  expectEnd(result, 'revoked', { revoked: ids });
-  expect(maxConcurrent(service.requests)).toBe(12);
 });
 
 test.for<readonly [what: string, inputs: Inputs, missing: readonly string[]]>([

@@ -3,7 +3,19 @@ import type { Fault } from '../../control-plane/index.js';
 import { hang, html, onOperations, status } from '../kit/fault.js';
 import { errorOf, warningsOf } from '../kit/stage.js';
 import { atLeast, between, second } from '../kit/times.js';
-import { all, ended, every, expectEnd, failsIn, listsBehind, many, patient, runs } from '../kit/wait.js';
+import {
+  all,
+  ended,
+  every,
+  expectAllEnd,
+  expectEnd,
+  failsIn,
+  forever,
+  listsBehind,
+  many,
+  patient,
+  runs,
+} from '../kit/wait.js';
 
 const targets = Object.entries({ 'one id': {}, 'operation-id: all': all });
 const isPage = (path: string) => path.includes('?');
@@ -80,6 +92,12 @@ test('an operation of a wait for all that newer ones push off the first page is 
     const plans = [{ ...runs(60), outcome }, ...many(250, { ...ended, startsAfterMs: 10 * second })];
     await expectEnd(context, { status: outcome, count: 251, ms: atLeast(60 * second) }, plans, all);
   }
+});
+
+test('of 40 pending operations of a wait for all whose list fails, each is asked for in turn, also the last', async (context) => {
+  const faults = [onOperations(status(503), { from: 2 })];
+  const plans = [...many(39, forever), failsIn(20)];
+  await expectAllEnd(context, { status: 'failed', by: 39 }, plans, { timeout: '2m' }, { faults });
 });
 
 const stuckFrom = (second: number) => listsBehind((_, at) => Math.max(0, at - second));
