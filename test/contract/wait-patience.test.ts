@@ -91,15 +91,6 @@ test('a 407 is final also as an HTML page', (context) => {
   return expectEnd(context, end, [forever], every('1s'), during(20, 60, page(407)));
 });
 
-test.for(targets)(
-  'with %s, what vanishes during the wait ends the step as error after 10 s',
-  async ([, count, inputs], context) => {
-    const end = { status: 'error', by: 0, ms: seconds(50, 57), says: (ids: string[]) => new RegExp(ids[0] ?? '') };
-    const plans = [{ ...forever, vanishesAfterMs: 40 * second }, ...many(count - 1, forever)];
-    await expectEnd(context, end, plans, inputs);
-  },
-);
-
 test.for<[what: string, plans: WaitPlan[], inputs: Inputs, from: number]>([
   ['the only given id', [missing], {}, 10],
   ['one of five given ids', [...many(4, forever), missing], {}, 10],
