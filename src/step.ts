@@ -29,7 +29,7 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
       toolkit.mask(splitPostState(text).seal);
       toolkit.state(postStateName, text);
     },
-    mask: (secret) => secrets.add(secret),
+    mask: (found) => secrets.add(...found),
     workflowRuns: async (token, repository) => {
       secrets.add(token);
       return (await loadRuns())(token, repository, clock.epochMs);
@@ -65,9 +65,12 @@ export async function reportError(error: unknown, world: World): Promise<false> 
   const wantsSummary = world.toolkit.input('summary').toLowerCase() !== 'false';
   const context = { ...world, mode: 'ctl-action', wantsSummary };
   const report = errorReport(error);
-  // An earlier status may say that the step succeeded, so it is replaced first.
-  world.toolkit.output('status', report.status);
-  publishOutputs(report, context);
+  try {
+    publishOutputs(report, context);
+  } finally {
+    // An earlier status may say that the step succeeded.
+    world.toolkit.output('status', report.status);
+  }
   await publishLogAndSummary(report, context);
   return false;
 }

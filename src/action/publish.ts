@@ -34,6 +34,18 @@ export function publishOutputs(report: StepReport, context: PublishContext): rea
   }
 
   for (const [name, value] of Object.entries(secretOutputs)) toolkit.output(name, value);
+  const tooLarge: string[] = [];
+  // Redaction comes before escaping, because an escape could split a secret.
+  const message = escapeCommands(secrets.redact((error ?? headline).replace(/\s+/g, ' ')));
+  for (const [name, value] of Object.entries({ message, ...outputs })) {
+    const isOfRecords = typeof value === 'object' && isObject(value[0] as Json);
+    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    const output = escapeCommandsInJson(secrets.redact(text));
+    const fits = output.length <= (isOfRecords ? maxRecordsLength : maxLength);
+    if (!fits) tooLarge.push(name);
+    toolkit.output(name, fits ? output : '');
+  }
+  // If a file cannot be written, the step fails, and later steps have the other outputs.
   if (resultFields !== undefined) {
     const fields = Object.entries(outputs).map(([name, value]) => [name.replaceAll('-', '_'), value]);
     const result = { mode, status, ...Object.fromEntries(fields), ...resultFields };
@@ -41,17 +53,6 @@ export function publishOutputs(report: StepReport, context: PublishContext): rea
   }
   // Later steps need its secrets.
   if (response !== undefined) publishFile('response-file', response);
-  const tooLarge: string[] = [];
-  const message = escapeCommands((error ?? headline).replace(/\s+/g, ' '));
-  for (const [name, value] of Object.entries({ message, ...outputs })) {
-    const isOfRecords = typeof value === 'object' && isObject(value[0] as Json);
-    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-    // Redaction comes before escaping, because an escape could split a secret.
-    const output = escapeCommandsInJson(secrets.redact(text));
-    const fits = output.length <= (isOfRecords ? maxRecordsLength : maxLength);
-    if (!fits) tooLarge.push(name);
-    toolkit.output(name, fits ? output : '');
-  }
   if (tooLarge.length === 0) return warnings;
   const where = 'Read them from the file that the output result-file names.';
   return [...warnings, `Outputs left empty because they are too large: ${tooLarge.join(', ')}. ${where}`];

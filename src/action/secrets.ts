@@ -1,5 +1,5 @@
 import { minSecretLength, secretEncodings } from '../text/encodings.js';
-import { cut } from '../text/sanitize-line.js';
+import { cut, sanitizeLine } from '../text/sanitize-line.js';
 
 /** The runner masks secrets in the log, but not in outputs and summaries. */
 export class Secrets {
@@ -8,10 +8,17 @@ export class Secrets {
   constructor(private readonly mask: (secret: string) => void) {}
 
   /** After this call, the runner masks the secret in the log, and `redact` replaces the secret in other text. */
-  add(secret: string): void {
-    if (secret === '') return;
-    this.mask(secret);
-    this.#known.push(...secretEncodings(secret));
+  add(...secrets: readonly string[]): void {
+    for (const secret of secrets) {
+      if (secret === '') continue;
+      // Text of the service is printed on one line.
+      const onOneLine = sanitizeLine(secret, Number.POSITIVE_INFINITY);
+      const forms = onOneLine.length < minSecretLength ? [secret] : [...new Set([secret, onOneLine])];
+      for (const form of forms) {
+        this.mask(form);
+        this.#known.push(...secretEncodings(form));
+      }
+    }
     // One secret can be the start of another. If the shorter one were replaced first, the rest of the longer one would stay.
     this.#known.sort((one, other) => other.length - one.length);
   }

@@ -62,7 +62,11 @@ export class ControlApi {
   /** Before another attempt, the caller must check whether this one may have created a key. */
   createKey(name: string, attempt: Attempt) {
     const body = JSON.stringify({ key_name: name });
-    return this.#attempt({ method: 'POST', path: 'api_keys', maxBytes, body, makesKey: true }, attempt, parseMintedKey);
+    return this.#attempt({ method: 'POST', path: 'api_keys', maxBytes, body, makesKey: true }, attempt, (response) => {
+      const key = parseMintedKey(response);
+      if (key.secret === this.connection.apiKey) throw new UnexpectedShapeError('`key` is the key that asked for it');
+      return key;
+    });
   }
 
   keys(send: Send): Promise<KeyList> {
@@ -80,7 +84,7 @@ export class ControlApi {
   change<T>(change: Change, attempt: Attempt, onBody: (body: string) => void, decode: (body: Json) => T) {
     const call = { ...change, maxBytes, onBody, mayBeEmpty: true };
     return this.#attempt(call, attempt, (body, { status, body: text }) => {
-      if (body !== null && !isObject(body)) throw new UnexpectedShapeError('the body is not an object');
+      if (!isObject(body) && text.trim() !== '') throw new UnexpectedShapeError('the body is not an object');
       if (hasError(body)) throw new UnexpectedShapeError('the body has an error');
       return { status, text, decoded: decode(body) };
     });

@@ -27,7 +27,7 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
     });
   };
 
-  if (status === 206) throw failure('status 206 (partial content)', false);
+  if (status === 206) throw failure('status 206 (partial content)', true);
   if (status >= 300 && status < 400)
     throw failure(`status ${status}: the redirect${redirectTarget(response, quote)} was not followed`, false);
   if (status < 200 || status >= 300) {
@@ -94,8 +94,8 @@ function redirectTarget({ headers }: HttpResponse, quote: Quote): string {
 }
 
 export function requestId({ headers, body }: HttpResponse): string | undefined {
-  const inHeaders = ['x-request-id', 'request-id', 'x-correlation-id'].map((name) => headers[name]).find(Boolean);
-  return inHeaders ?? /"request_?id"\s*:\s*"([^"\\]{1,80})"/i.exec(body.slice(0, 4_000))?.[1];
+  const [, inHeader] = Object.entries(headers).find(([name]) => /(request|correlation)-id$/.test(name)) ?? [];
+  return inHeader ?? /"request_?id"\s*:\s*"([^"\\]{1,80})"/i.exec(body.slice(0, 4_000))?.[1];
 }
 
 /** Reads the required fields of a body. Throws `UnexpectedShapeError` if a required field is missing or invalid. */

@@ -21,6 +21,15 @@ export const operationActions = [
   ...['apply_config', 'apply_storage_config', 'check_availability', 'create_branch', 'create_timeline'],
   ...['delete_tenant', 'start_compute', 'suspend_compute'],
 ];
+/** The service starts these operations by itself. */
+export const automaticActions = [
+  'suspend_compute',
+  'check_availability',
+  'tenant_detach',
+  'tenant_reattach',
+  'timeline_archive',
+  'timeline_unarchive',
+];
 export const projectFields = [
   ...['id', 'name', 'platform_id', 'region_id', 'provisioner', 'pg_version', 'locked', 'cpu_used_sec', 'proxy_host'],
   ...['branch_logical_size_limit', 'created_at', 'updated_at'],

@@ -66,10 +66,16 @@ export async function sendRequest(
       `${method} ${sanitizeLine(url.pathname + url.search)} ${outcome} (${Math.round(clock.now() - began)} ms)`,
     );
 
+  let isConnecting = false;
+  const onConnecting = (is: boolean) => {
+    isConnecting = is;
+  };
   try {
-    const response = await deadline.raceFor(patience, (onCancel) => exchange(request, onCancel));
-    if (response === undefined)
-      throw new TransportError(`No complete response within ${formatDuration(patience)}`, { isSilence: true });
+    const response = await deadline.raceFor(patience, (onCancel) => exchange({ ...request, onConnecting }, onCancel));
+    if (response === undefined) {
+      const what = `No ${isConnecting ? 'connection' : 'complete response'} within ${formatDuration(patience)}`;
+      throw new TransportError(what, { isSilence: true, mayHaveTakenEffect: !isConnecting });
+    }
     // In the response to a create, even the request id can be the new key.
     const id = request.makesKey ? '' : `, request id ${sanitizeId(requestId(response) ?? 'unknown')}`;
     logOutcome(`status ${response.status}${id}`);

@@ -11,6 +11,7 @@ export interface ConnectOptions extends https.RequestOptions {
   readonly connectSignal: AbortSignal;
   /** All requests to a host use the same proxy, so they can share connections. */
   readonly proxy: URL | undefined;
+  readonly onConnecting: ((isConnecting: boolean) => void) | undefined;
 }
 
 /** Errors of connections that were not ready yet. So their requests were never sent. */
@@ -27,12 +28,16 @@ export function keepAliveAgent(protocol: string): http.Agent {
     const socket = createConnection({ ...options, host, socket: tunnel } as https.RequestOptions) as Socket;
     const note = (error: Error) => void unsentErrors.add(error);
     socket.on('error', note);
-    socket.once(isSecure ? 'secureConnect' : 'connect', () => socket.off('error', note));
+    socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+      socket.off('error', note);
+      options.onConnecting?.(false);
+    });
     return socket;
   };
 
   agent.createConnection = (given, done) => {
     const options = given as ConnectOptions;
+    options.onConnecting?.(true);
     const callback = done as (error: Error | null, socket?: Socket) => void;
     if (options.proxy === undefined) return connect(options);
     openTunnel(options.proxy, options)

@@ -15,6 +15,8 @@ export interface HttpRequest {
   readonly makesKey?: boolean;
   /** True if an empty response is usable. */
   readonly mayBeEmpty?: boolean;
+  /** Called with true when a new connection begins, and with false when it is ready. Before that, nothing is sent. */
+  readonly onConnecting?: ((isConnecting: boolean) => void) | undefined;
   /** Maximum size of the response body. A larger body is never parsed, because no deadline can interrupt a parser. */
   readonly maxBytes: number;
 }

@@ -26,7 +26,8 @@ export function httpExchange(): Exchange {
     const { signal } = controller;
     agent ??= keepAliveAgent(url.protocol);
     try {
-      return await send(request, { agent, signal, connectSignal: signal, proxy });
+      const { onConnecting } = request;
+      return await send(request, { agent, signal, connectSignal: signal, proxy, onConnecting });
     } catch (error) {
       if (!(error instanceof Error) || error instanceof TransportError) throw error;
       const through = proxy === undefined ? '' : ` through the proxy ${proxy.host}`;
@@ -58,6 +59,7 @@ async function send(request: HttpRequest, options: ConnectOptions): Promise<Http
 
 /** http-client's own `readBody()` never settles if the body is truncated, and copies the whole body for each chunk. */
 async function readBody(message: IncomingMessage, maxBytes: number): Promise<string> {
+  const { socket } = message;
   const chunks: Buffer[] = [];
   let length = 0;
   const closed = (cause?: unknown) =>
@@ -72,8 +74,9 @@ async function readBody(message: IncomingMessage, maxBytes: number): Promise<str
     throw closed(cause);
   }
   const tooLarge = `The response is larger than the maximum of ${maxBytes / 2 ** 20} MiB`;
-  if (length > maxBytes) throw new TransportError(tooLarge, { transient: false });
-  if (!message.complete) throw closed();
+  if (length > maxBytes) throw new TransportError(tooLarge);
+  // Without a length, a reset ends the body like a usual end of the connection.
+  if (!message.complete || socket.errored) throw closed(socket.errored);
   // TextDecoder removes a byte order mark, which JSON.parse would reject.
   return new TextDecoder().decode(Buffer.concat(chunks));
 }

@@ -20,8 +20,8 @@ export interface Collaborators {
 export interface Services {
   /** Masks the new key of a state, then saves the state for post. The mode calls this before any other use of the key. */
   readonly savePostState: (state: KeyState) => void;
-  /** Masks a secret that the step learns. */
-  readonly mask: (secret: string) => void;
+  /** Masks secrets that the step learns. */
+  readonly mask: (secrets: readonly string[]) => void;
   /** Masks the token, and returns a function that reads the workflow runs of the repository. */
   readonly workflowRuns: (token: string, repository: string) => Promise<FindRun>;
 }

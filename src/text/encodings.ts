@@ -11,6 +11,8 @@ export function escapeHtml(text: string): string {
 export function secretEncodings(secret: string): string[] {
   const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '');
   const inJson = JSON.stringify(secret).slice(1, -1);
+  // A lone surrogate has no form in a URL.
+  const inUrl = encodeURIComponent(Buffer.from(secret).toString());
   const inBase64 = [base64(secret), base64(`Bearer ${secret}`)];
-  return [...new Set([secret, inJson, escapeHtml(secret), encodeURIComponent(secret), ...inBase64])];
+  return [...new Set([secret, inJson, escapeHtml(secret), inUrl, ...inBase64])];
 }

@@ -57,7 +57,7 @@ const problems: readonly Problem[] = [
   serviceSays(401, 'for 10 s', /mistyped, revoked, or for another service\. Set api-key/),
   serviceSays(403, 1, /account that owns/),
   serviceSays(407, 1, /https_proxy.*no_proxy/),
-  ['a 206', status(206), 1, /status 206 \(partial content\)/, unusableAdvice],
+  ['a 206', status(206), 5, /status 206 \(partial content\)/, unusableAdvice],
   ['an HTML page', html, 5, /status 200 with an HTML page “Sign in” .*proxy or a login page/, baseUrlAdvice],
   ['an HTML page with 401', page(401), 5, /status 401 with an HTML page “Sign in”/, baseUrlAdvice],
   ['an HTML page with 407', page(407), 1, /status 407 with an HTML page/, /https_proxy.*no_proxy/],

@@ -317,8 +317,8 @@ staged.for(modes)('`%s` rejects inputs of other modes, unless they have their de
 });
 
 staged.for<[mode: Mode, inputs: Inputs]>([
-  ['wait-operation', { timeout: '', summary: '', 'poll-interval': '', 'fail-fast': '', since: '[]' }],
-  ['wait-operation', { timeout: '0s', 'fail-fast': 'False', 'poll-interval': '1s' }],
+  ['wait-operation', { timeout: '', summary: '', 'poll-interval': '', 'fail-fast': '', since: '' }],
+  ['wait-operation', { timeout: '0s', 'fail-fast': 'False' }],
   ['wait-operation', { timeout: '0', 'fail-fast': 'TRUE', 'poll-interval': 'auto' }],
   ['wait-operation', { timeout: '5', 'poll-interval': '4999ms' }],
   ['wait-operation', { ...all, timeout: '30s', since: '1h30m' }],

@@ -129,6 +129,15 @@ staged.for(['false', 'true'])(
   },
 );
 
+test('a sweep names a key that is left although the revocation of another one failed', async (context) => {
+  const stage = await setStage(context, { faults: [onDelete(status(403), {})] });
+  const refused = stage.addKey('11');
+  const left = stage.addKey('12');
+  stage.runs.set('12', failing(403));
+  const error = errorOf(await stage.sweep());
+  for (const id of [refused, left]) expect(error).toMatch(new RegExp(`\\b${id}\\b`));
+});
+
 const partial = { body: JSON.stringify([{ id: 5, name }]), headers: { link: '</v2/api_keys?page=2>; rel="next"' } };
 
 test('a sweep revokes nothing by a list that is not whole', async (context) => {

@@ -327,3 +327,19 @@ test.for([
   for (const text of [result.outputs[`${list.noun}s`], resultFileOf(result)]) expect(text).toMatch(address);
   expect(result.output + result.summary).not.toMatch(address);
 });
+
+test('of an operation that is listed twice, the output has what was seen last', async (context) => {
+  const page = (state: string, pagination: object) =>
+    JSON.stringify({
+      operations: [
+        { id: uuid(1), status: state },
+        { id: uuid(state.length), status: 'x' },
+      ],
+      ...pagination,
+    });
+  const respond: StageOptions['respond'] = (_, n) =>
+    n === 1 ? page('running', { pagination: { cursor: 'c' } }) : page('failed', {});
+  const stage = await setStage(context, { respond });
+  const result = await stage.runMode('list-operations', { 'project-id': 'p', limit: '0' });
+  expect(JSON.parse(result.outputs['operations'] ?? '')[0]).toMatchObject({ id: uuid(1), status: 'failed' });
+});

@@ -55,7 +55,7 @@ test.for<[what: string, options: StageOptions, inputs: Inputs, end: string]>([
 test.for(['POST', 'PUT', 'PATCH', 'DELETE'])(
   'send-request sends a %s with its query, and its body or none',
   async (method, context) => {
-    for (const inputs of [{}, { body: '[1, 2]' }]) {
+    for (const inputs of [{}, { body: '[]' }]) {
       const sent: unknown[] = [];
       const respond: StageOptions['respond'] = (path, _, { method, body }) => {
         sent.push([method, path, body]);
@@ -106,6 +106,7 @@ test('operations are waited for in the project of their record, else of the path
 test.for<[what: string, response: string]>([
   ['a login page', '<!doctype html><title>Sign in</title>'],
   ['an array', '[]'],
+  ['null', 'null'],
   ['an error beside nothing', '{"error":"quota"}'],
   ['an operation without a status', `{"operations":[{"id":"${uuid(1)}"}]}`],
   ['an operation of no project', `{"operations":[{"id":"${uuid(1)}","status":"running"}]}`],
@@ -299,4 +300,62 @@ test('a request that never reaches its host is repeated until the deadline', asy
   expect(result.ms).toEqual(between(180 * second, 182 * second));
   expect(stage.elsewhere.length).toBeGreaterThan(10);
   expect(errorOf(result)).not.toMatch(/may have been carried out/);
+});
+
+const running = (more: object = {}) => ({ id: uuid(1), status: 'running', project_id: 'p-1', ...more });
+
+test.for<[what: string, status: string, end: string]>([
+  ['failed', 'failed', 'failed'],
+  ['finished', 'finished', 'finished'],
+])('an operation that the response shows as %s needs no other answer', async ([, shown, end], context) => {
+  const respond: StageOptions['respond'] = (_, n) =>
+    n === 1 ? JSON.stringify({ operations: [running({ status: shown })] }) : { status: 404 };
+  const { stage, result } = await send(context, { respond }, { request: 'DELETE /projects/p-1' });
+  expect(result.outputs).toMatchObject({ status: end, count: '1', 'operation-ids': JSON.stringify([uuid(1)]) });
+  expect(stage.paths()).toHaveLength(1);
+});
+
+test('a 2xx that cannot be used still leaves its response in response-file', async (context) => {
+  const response = '{"operations":[{"id":"x"}],"connection_uri":"db://secret-of-response"}';
+  const { result } = await send(context, { respond: () => response }, { request: post });
+  expect(result.outputs['status']).toBe('error');
+  expect(responseOf(result)).toBe(response);
+  expect(errorOf(result)).not.toMatch(/re-run/i);
+});
+
+test.for<[what: string, project: unknown]>([
+  ['..', '..'],
+  ['a path', 'a/b'],
+  ['half a character', '\ud800'],
+])('an operation in a project called %s is no usable response', async ([, project_id], context) => {
+  const respond = () => JSON.stringify({ operations: [running({ project_id })] });
+  const { stage, result } = await send(context, { respond }, { request: post });
+  expect(result.outputs['status']).toBe('error');
+  expect(errorOf(result)).toMatch(/project_id.*may have been carried out/);
+  expect(stage.paths()).toHaveLength(1);
+});
+
+test('a secret that the service repeats on one line, or with half a character in it, is not shown', async (context) => {
+  const secret = '-----BEGIN KEY-----\nabcdefghijkl\tmnop\n-----END KEY-----';
+  const odd = 'half-\ud800-a-character';
+  const fields = { private_key: secret, token: odd, padded_password: ' padded  secret ' };
+  const error = `It has ${Object.values(fields).join(' and ')}.`;
+  const respond = () => JSON.stringify({ ...fields, operations: [running({ status: 'failed', error })] });
+  const { result } = await send(context, { respond }, { request: post });
+  const shown = [errorOf(result), result.log, result.summary, result.outputs['message']].join();
+  for (const piece of ['abcdefghijkl', 'half-', 'padded secret']) expect(shown).not.toContain(piece);
+});
+
+test('20,000 secrets in a response hold up neither the deadline nor the end', async (context) => {
+  const tokens = Array.from({ length: 20_000 }, (_, n) => `secret-number-${n}`);
+  const { result } = await send(context, { respond: () => JSON.stringify({ tokens }) }, { request: post });
+  expect(result.outputs['status']).toBe('finished');
+  expect(result.masks.length).toBeGreaterThanOrEqual(20_000);
+});
+
+test('a response that is nested 50,000 levels deep does not crash the step', async (context) => {
+  const deep = `{"password":"hidden-4711","deep":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+  const { result } = await send(context, { respond: () => deep }, { request: post });
+  expect(result.outputs['status']).toBe('finished');
+  expect(result.masks).toContain('hidden-4711');
 });

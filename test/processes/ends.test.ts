@@ -67,7 +67,7 @@ function nodeAfter({ folder }: Stage, command: string) {
 
 test.concurrent('if only a part of the result file can be written, the step removes the file, fails, and says why', async (context) => {
   needs(context, 'shell');
-  const stage = await setProcess(context, { projects: 50 });
+  const stage = await setProcess(context, { projects: 100 });
   const result = await stage.runMode('list-projects', {}, nodeAfter(stage, 'ulimit -f 8'));
   expect(result).toMatchObject({ exitCode: 1, outputs: { status: 'error' } });
   expect(errorOf(result)).toMatch(/Could not write result-file to .* \(RUNNER_TEMP\): EFBIG\./);

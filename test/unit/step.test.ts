@@ -56,7 +56,7 @@ test('a wait cancels its open requests when it ends, and writes its status after
   expect([succeeded, outputs['status'], cancelled]).toEqual([false, 'failed', 1]);
   expect(done.slice(0, 2)).toEqual(['mask long-enough', 'state nothing-to-revoke']);
   const report = ['error', 'summary'].map((what) => expect.stringMatching(`^${what} `));
-  expect(done.slice(-4)).toEqual(['output operations', ...report, 'output status']);
+  expect(done.slice(-4)).toEqual(['output result-file', ...report, 'output status']);
 });
 
 test('create-key saves the key name before its request, masks and saves the key before its outputs, and keeps it after its status', async () => {

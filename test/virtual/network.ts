@@ -33,11 +33,11 @@ export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, trip: 
         else arrive();
       }
 
-      function fail(message: string, options?: { transient: boolean }): void {
+      function fail(message: string): void {
         if (settled) return;
         settled = true;
         reception?.over();
-        reject(new TransportError(message, options));
+        reject(new TransportError(message));
       }
 
       function respond(response: HttpResponse): void {
@@ -79,7 +79,7 @@ export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, trip: 
           next();
         } else if (step?.step === 'flood') {
           const message = `The response is larger than the maximum of ${maxBytes / 2 ** 20} MiB`;
-          wait(maxBytes / bandwidth, () => fail(message, { transient: false }));
+          wait(maxBytes / bandwidth, () => fail(message));
         }
       }
 

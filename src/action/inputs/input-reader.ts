@@ -127,9 +127,10 @@ export class InputReader {
     }
   }
 
-  /** An empty list is not set, just like an empty text. */
+  /** An empty list of ids is not set, just like an empty text. */
   #given(name: InputName): string {
-    return this.input(name).replace(/^\[\s*\]$/, '');
+    const text = this.input(name);
+    return name.endsWith('-id') ? text.replace(/^\[\s*\]$/, '') : text;
   }
 
   /** An input without effect would be a trap. For example, `revoke-key` would revoke a key despite `dry-run`. */

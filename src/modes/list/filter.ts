@@ -1,5 +1,5 @@
 import { BadValue, quote, rejectLeftover } from '../../action/inputs/input-values.js';
-import { operationActions } from '../../api/records.js';
+import { automaticActions, operationActions } from '../../api/records.js';
 import { knownStatuses } from '../../operations/description.js';
 import { isAbsent, type JsonObject, toText } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
@@ -31,7 +31,7 @@ export class Filter {
 
   admits(record: JsonObject): boolean {
     return this.lines.every(({ field, matches, admits }) => {
-      const value = record[field];
+      const value = Object.hasOwn(record, field) ? record[field] : undefined;
       // A missing field is an empty value, so `*` matches it, too.
       return matches(isAbsent(value) ? '' : toText(value)) === admits;
     });
@@ -51,11 +51,15 @@ export class Filter {
   /** The fields that no record had, if any was read. An undocumented one does not exist, so its line means nothing. */
   get missing(): { readonly error: string | undefined; readonly warnings: readonly string[] } {
     const missing = this.#hasRead ? [...this.#missing] : [];
-    const texts = missing.map((field) => `filter: no record that was read has the field ${quote(field, 60)}`);
-    const unknown = missing.findIndex((field) => !this.documented.includes(field));
+    const textOf = (field: string) => `filter: no record that was read has the field ${quote(field, 60)}`;
+    const unknown = missing.find((field) => !this.documented.includes(field));
+    const documented = missing.filter((field) => this.documented.includes(field));
     return {
-      error: unknown === -1 ? undefined : `${texts[unknown]}. The documented fields are ${this.documented.join(', ')}.`,
-      warnings: texts.map((text) => `${text}, so it counts as empty.`),
+      error:
+        unknown === undefined
+          ? undefined
+          : `${textOf(unknown)}. The documented fields are ${this.documented.join(', ')}.`,
+      warnings: documented.map((field) => `${textOf(field)}, so it counts as empty.`),
     };
   }
 }
@@ -100,7 +104,10 @@ function parseLine(line: string, documented: readonly string[], unusable: Record
   return { text: sanitizeLine(line), field, matches, admits: negation === '' };
 }
 
-const knownWords: Record<string, readonly string[]> = { status: knownStatuses, action: operationActions };
+const knownWords: Record<string, readonly string[]> = {
+  status: knownStatuses,
+  action: [...new Set([...operationActions, ...automaticActions])],
+};
 
 /** A longer value is cut to this length. A search takes at most (length of the value) × (length of the pattern) steps. */
 const maxValueLength = 100_000;

@@ -45,7 +45,7 @@ async function collect<T extends ApiRecord>(
     read += records.length;
     for (const one of records) {
       filter.note(one.record);
-      if (isWanted(one) && filter.admits(one.record) && !matches.has(one.id)) matches.set(one.id, one);
+      if (isWanted(one) && filter.admits(one.record)) matches.set(one.id, one);
     }
     // The newest operations come first, so no later page has one that `since` admits.
     if (matches.size >= limit || !records.some(isWanted)) break;

@@ -2,8 +2,9 @@ import { failureReport } from '../../action/failure-report.js';
 import { paragraph } from '../../action/markdown.js';
 import { RetryAfterExceedsDeadline } from '../../http/errors.js';
 import { sanitizeId, sanitizeLine } from '../../text/sanitize-line.js';
-import { sentences } from '../../text/sentences.js';
+import { errorMessage, sentences, withLastError } from '../../text/sentences.js';
 import { DeadlineExceeded } from '../../time/deadline.js';
+import { formatDuration } from '../../time/duration.js';
 import type { Report } from '../mode.js';
 import { waitReport } from '../wait-operation/report.js';
 import type { SendRequestResult } from './send-request.js';
@@ -16,8 +17,8 @@ export const sendRequestReport: Report<SendRequestResult, SendRequestSettings> =
     const report = waitReport(wait, waitSettings, facts);
     return { ...report, details: paragraph(what) + report.details, response };
   }
-  const { failure, mayBeDone, projectId } = result;
-  const report = failureReport(failure, facts.timeout);
+  const { failure, mayBeDone, projectId, response } = result;
+  const report = { ...failureReport(failure, facts.timeout), ...(response === undefined ? {} : { response }) };
   const isLate = failure instanceof DeadlineExceeded || failure instanceof RetryAfterExceedsDeadline;
   const status = isLate ? 'timeout' : report.status;
   if (!mayBeDone) return { ...report, status };
@@ -26,7 +27,16 @@ export const sendRequestReport: Report<SendRequestResult, SendRequestSettings> =
     `${what} may have been carried out, so the step does not send it again`,
     `To wait for what it may have started, run a step with mode: wait-operation, operation-id: all${project}`,
   );
-  // A cancelled step has no error text, so the summary says it.
-  if (report.error === undefined) return { ...report, status, details: paragraph(doubt) };
-  return { ...report, status, error: sentences(report.error, doubt) };
+  // A cancelled step has no error text.
+  if (report.error === undefined)
+    return {
+      ...report,
+      status,
+      headline: 'Cancelled; the request may have been carried out',
+      details: paragraph(doubt),
+    };
+  const late = `Timed out after ${formatDuration(facts.timeout)}`;
+  const why = failure instanceof DeadlineExceeded ? withLastError(late, failure.cause) : errorMessage(failure);
+  // The usual advice would be to run the job again.
+  return { ...report, status, error: sentences(why, doubt) };
 };

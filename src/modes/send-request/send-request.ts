@@ -1,8 +1,8 @@
 import { UnexpectedShapeError } from '../../api/parse-response.js';
-import { parseOperation } from '../../api/records.js';
+import { type Operation, parseOperation } from '../../api/records.js';
 import { RequestError } from '../../http/errors.js';
 import { type Attempt, withRetries } from '../../http/retry.js';
-import { isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
+import { idText, isAbsent, isObject, type Json, parseJsonOrUndefined } from '../../text/json.js';
 import type { Collaborators, Services } from '../mode.js';
 import type { WaitSettings } from '../wait-operation/settings.js';
 import { waitOperation } from '../wait-operation/wait-operation.js';
@@ -18,20 +18,25 @@ export async function sendRequest(settings: SendRequestSettings, collaborators: 
   /** Until its response says otherwise, a request that was sent may have been carried out. */
   let mayBeDone = false;
 
-  const maskSecrets = (text = '') => {
-    for (const secret of secretsIn(parseJsonOrUndefined(text) ?? null)) services.mask(secret);
+  let response = '';
+
+  const maskSecrets = (text = '') => services.mask(secretsIn(parseJsonOrUndefined(text) ?? null));
+  const onBody = (text: string) => {
+    response = text;
+    maskSecrets(text);
   };
 
   async function attempt(how: Attempt) {
     const onSend = () => {
       mayBeDone = true;
     };
-    const decode = (response: Json) => operationsIn(response, projectId);
+    const decode = (answer: Json) => operationsIn(answer, projectId);
     try {
-      return await collaborators.api.change({ ...request, body }, { ...how, onSend }, maskSecrets, decode);
+      return await collaborators.api.change({ ...request, body }, { ...how, onSend }, onBody, decode);
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
-      const isRefused = error.isThrottled || error.isServiceStatus(409);
+      // A proxy that requires a login passes nothing on.
+      const isRefused = error.isThrottled || error.isServiceStatus(409) || error.status === 407;
       mayBeDone = error.mayHaveTakenEffect && !isRefused;
       const isUnsent = error.status === undefined && !mayBeDone && error.transient;
       const repeat = { transient: error.isThrottled || isUnsent, isUntilDeadline: isUnsent };
@@ -42,32 +47,33 @@ export async function sendRequest(settings: SendRequestSettings, collaborators: 
   maskSecrets(body);
   maskSecrets(JSON.stringify(Object.fromEntries(new URLSearchParams(request.path.split('?')[1]))));
   try {
-    const { text, decoded: ids } = await withRetries(collaborators)(attempt);
-    const waitSettings: WaitSettings = { ...settings, projectIds: [...ids.keys()], target: { ids }, pollsOnce: false };
+    const { decoded: seen } = await withRetries(collaborators)(attempt);
+    const projectIds = [...seen.keys()];
+    const ids = new Map([...seen].map(([id, operations]) => [id, operations.map((one) => one.id)]));
+    const waitSettings: WaitSettings = { ...settings, projectIds, target: { ids, seen }, pollsOnce: false };
     const wait = await waitOperation(waitSettings, collaborators);
-    return { done: { response: text, waitSettings, wait } };
+    return { done: { response, waitSettings, wait } };
   } catch (failure) {
-    return { done: undefined, failure, mayBeDone, projectId };
+    const isSuccess = failure instanceof RequestError && (failure.status ?? 0) >= 200 && (failure.status ?? 0) < 300;
+    return { done: undefined, failure, mayBeDone, projectId, response: isSuccess ? response : undefined };
   }
 }
 
-/** The ids of the operations that a response names, by their project: that of the record, else of the path. */
-function operationsIn(body: Json, projectOfPath: string | undefined): Map<string, string[]> {
+/** The operations of a response by their project: that of the record, else of the path. */
+function operationsIn(body: Json, projectOfPath: string | undefined): Map<string, Operation[]> {
   const { operations, operation } = isObject(body) ? body : {};
   if (!isAbsent(operations) && !Array.isArray(operations)) throw new UnexpectedShapeError('`operations` is no array');
-  const ids = new Map<string, string[]>();
+  const found = new Map<string, Operation[]>();
   const add = (record: Json, place: string) => {
     const { project_id } = isObject(record) ? record : {};
-    const projectId = isAbsent(project_id) ? projectOfPath : toText(project_id);
-    if (!projectId) throw new UnexpectedShapeError(`\`${place}.project_id\` is missing`);
-    const { id } = parseOperation(record, place, projectId);
-    const others = ids.get(projectId) ?? [];
-    others.push(id);
-    ids.set(projectId, others);
+    const projectId = isAbsent(project_id) ? projectOfPath : idText(project_id);
+    if (projectId === undefined || /^\.\.?$|[/\p{Cc}\p{Cs}]/u.test(projectId))
+      throw new UnexpectedShapeError(`\`${place}.project_id\` is not a project id`);
+    found.set(projectId, [...(found.get(projectId) ?? []), parseOperation(record, place, projectId)]);
   };
   for (const [n, record] of (operations ?? []).entries()) add(record, `operations[${n}]`);
   if (!isAbsent(operation)) add(operation, 'operation');
-  return ids;
+  return found;
 }
 
 function projectIn(path: string): string | undefined {

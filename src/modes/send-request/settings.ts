@@ -36,8 +36,8 @@ export const parseRequest: Parse<Pick<Change, 'method' | 'path'>> = (text) => {
 
 function pathProblem(path: string): string | undefined {
   // A URL parser drops tabs and line breaks, and reads `\` as `/`.
-  if (/[^\x21-\x7e]|[\\#]/.test(path))
-    return 'has a space, “\\”, “#” or a character that is not ASCII; expected these percent-encoded';
+  if (/[^\x21-\x7e]|[\\#<>"{}|^`]/.test(path))
+    return 'has a space, a “#” or another character that no URL has; expected it percent-encoded';
   const decoded = decode(path.split('?')[0] ?? '');
   if (decoded === undefined) return 'has a “%” that begins no character; expected “%25” in its place';
   // A proxy and the service may each decode it.

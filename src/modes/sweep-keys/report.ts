@@ -41,7 +41,10 @@ export const sweepKeysReport: Report<SweepResult, SweepKeysSettings> = (result, 
   const unread = `${why}. So ${plural(left.length, 'key')} may still be valid: ${namesOf(left)}. ${advice}.`;
   const match = `${plural(over.length, 'key')} had to be revoked: ${namesOf(over)}. With fail-on: match, this fails the step. Check why the post steps of these jobs did not revoke them.`;
   const verdicts = [
-    { status: failure?.status, error: failure?.error },
+    {
+      status: failure?.status,
+      error: failure?.error && (left.length > 0 ? `${failure.error} ${unread}` : failure.error),
+    },
     { status: left.length > 0 ? 'error' : undefined, error: unread },
     { status: failOnMatch && over.length > 0 ? 'match' : undefined, error: match },
   ];

@@ -1,13 +1,7 @@
-import { fieldText, fieldTime, type Operation } from '../../api/records.js';
+import { automaticActions, fieldText, fieldTime, type Operation } from '../../api/records.js';
 import { phaseForStatus } from '../../operations/description.js';
 import type { Filter } from '../list/filter.js';
 import { maxListLag } from './quiet.js';
-
-/** The service starts these operations by itself. */
-const automaticActions = [
-  ...['suspend_compute', 'check_availability', 'tenant_detach', 'tenant_reattach'],
-  ...['timeline_archive', 'timeline_unarchive'],
-];
 
 /**
  * - `counts`: a wait for `all` follows the operation to its end

@@ -8,7 +8,7 @@ import {
   parseAge,
   parseBoolean,
 } from '../../action/inputs/input-values.js';
-import { operationFields } from '../../api/records.js';
+import { type Operation, operationFields } from '../../api/records.js';
 import { parseDuration } from '../../time/duration.js';
 import { type Filter, parseFilter } from '../list/filter.js';
 import { readOperationIds, uuid } from './response-file.js';
@@ -16,7 +16,12 @@ import { readOperationIds, uuid } from './response-file.js';
 /** `all`: the operations that the filter admits. `since`: what ended so many milliseconds before the step counts, too. */
 export type AllOperations = { readonly all: Filter; readonly since: number };
 /** The given ids in each project. */
-export type Target = { readonly ids: ReadonlyMap<string, readonly string[]> } | AllOperations;
+interface GivenOperations {
+  readonly ids: ReadonlyMap<string, readonly string[]>;
+  /** What an earlier answer has shown of them. */
+  readonly seen?: ReadonlyMap<string, readonly Operation[]>;
+}
+export type Target = GivenOperations | AllOperations;
 export type WaitSettings = ReturnType<typeof readWaitSettings>;
 
 const defaultSince = 60_000;
@@ -52,7 +57,7 @@ export function readWaitInputs(reader: InputReader) {
   const parsePollInterval: Parse<number | 'auto'> = (text) => {
     if (text === 'auto') return text;
     const interval = durationParser({ minMs: 100, other: 'auto or ' })(text);
-    if (timeout === 0 || interval < timeout) return interval;
+    if (interval < timeout) return interval;
     throw new BadValue('is not shorter than timeout; expected a shorter pause, or auto');
   };
   return {

@@ -36,10 +36,12 @@ export class TrackedOperations {
     private readonly target: Target,
     private readonly start: () => number,
   ) {
-    for (const id of 'ids' in target ? (target.ids.get(projectId) ?? []) : []) {
+    if ('all' in target) return;
+    for (const id of target.ids.get(projectId) ?? []) {
       this.#all.set(id, { id, projectId, operation: undefined });
       this.pending.add(id);
     }
+    for (const operation of target.seen?.get(projectId) ?? []) this.take(operation);
   }
 
   get all(): readonly TrackedOperation[] {

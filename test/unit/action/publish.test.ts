@@ -18,8 +18,10 @@ test('a result file that cannot be written fails a success, and is a warning bes
   const context = { toolkit: { ...toolkit, output }, secrets, environment, mode: 'list-keys', wantsSummary: false };
   const message = `Could not write result-file to ${folder} (RUNNER_TEMP): ENOENT. Check the runner's disk.`;
 
-  const listed = { status: 'ok', succeeded: true, headline: '', resultFields: {} };
+  const listed = { status: 'ok', succeeded: true, headline: '', outputs: { 'key-ids': ['5'] }, resultFields: {} };
   expect(() => publishOutputs(listed, context)).toThrow(message);
+  // Later steps have the other outputs.
+  expect(outputs).toEqual({ message: '', 'key-ids': '["5"]' });
   expect(publishOutputs({ ...listed, status: 'match', succeeded: false }, context)).toEqual([message]);
-  expect(outputs).toEqual({ 'result-file': '', message: '' });
+  expect(outputs).toEqual({ 'result-file': '', message: '', 'key-ids': '["5"]' });
 });

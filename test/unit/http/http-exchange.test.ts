@@ -57,6 +57,40 @@ test.for([
   else expect(outcome).toMatchObject({ status: 200, body: expect.not.stringContaining('projects":[]}') });
 });
 
+test.for(['', '  '])('a reset after a header without a length, and %j, is no empty body', async (bytes, context) => {
+  const head = `HTTP/1.1 201 Created\r\ncontent-type: application/json\r\n\r\n${bytes}`;
+  const server = createServer((socket) => {
+    socket.once('data', async () => {
+      socket.write(head);
+      // The client reads the header within these turns of the event loop.
+      for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+      socket.resetAndDestroy();
+    });
+  });
+  await expect(client(await serve(context, server))('POST')).rejects.toThrow(TransportError);
+});
+
+test('until a connection is ready, its request is not under way', async (context) => {
+  const seen: boolean[] = [];
+  const tell = (is: boolean) => seen.push(is);
+  const send = (url: string) =>
+    httpExchange()({ url: new URL(url), method: 'POST', headers: {}, maxBytes: 1_000, onConnecting: tell }, cancelling);
+  const cancels: (() => void)[] = [];
+  const cancelling = (cancel: () => void) => void cancels.push(cancel);
+  context.onTestFinished(() => {
+    for (const cancel of cancels) cancel();
+  });
+  const silent = createServer(() => undefined);
+  const url = await serve(context, silent);
+  const arrived = once(silent, 'connection');
+  send(url.replace('http:', 'https:')).catch(() => undefined);
+  await arrived;
+  expect(seen).toEqual([true]);
+  seen.length = 0;
+  send(url).catch(() => undefined);
+  await vi.waitFor(() => expect(seen).toEqual([true, false]));
+});
+
 test('a request is lost with its connection, and may have taken effect', async (context) => {
   const server = createHttpServer((request) => void request.socket.resetAndDestroy());
   const message = expect.stringMatching(/^The connection to 127\.0\.0\.1:\d+ failed: .*ECONNRESET/);

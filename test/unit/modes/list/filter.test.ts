@@ -47,6 +47,7 @@ test.each<[line: string, message: string]>([
   ['action!=   ', 'the pattern is empty'],
   ...['null', 'undefined', `\${{ x }}`].map((word) => [`branch_id=${word}`, 'is no value'] as [string, string]),
   ['action!=START_COMPUTE', `${caseMatters}start_compute`],
+  ['action=TENANT_DETACH', `${caseMatters}tenant_detach`],
   ['status=Error', `${caseMatters}error`],
   ['status=Fail*', `${caseMatters}failed`],
   ['status!=failed action!=create_branch', folded],
@@ -64,6 +65,13 @@ test('a wait rejects fields that change, and admits statuses of other records in
   for (const field of ['status', 'failures_count', 'updated_at'])
     expect(() => ofWait(`${field}=x`)).toThrow(`${field} cannot be used here: it changes during the wait`);
   expect(parseFilter('status=ERROR', ['id']).admits({ status: 'ERROR' })).toBe(true);
+});
+
+test('a field with a name that objects inherit is missing like any other', () => {
+  const filter = ofList('constructor=x');
+  filter.note({ id: '1' });
+  expect(filter.admits({ id: '1' })).toBe(false);
+  expect(filter.missing.error).toMatch(/“constructor”/);
 });
 
 test('a filter names the fields that no record has, as an error if one is not documented', () => {
