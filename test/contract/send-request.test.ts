@@ -315,6 +315,14 @@ test.for<[what: string, status: string, end: string]>([
   expect(stage.paths()).toHaveLength(1);
 });
 
+test('a failed operation in the response ends the step at once, although another one is pending', async (context) => {
+  const operations = [running({ status: 'failed' }), running({ id: uuid(2) })];
+  const respond = () => JSON.stringify({ operations });
+  const { stage, result } = await send(context, { respond }, { request: 'PATCH /projects/p-1' });
+  expect(result.outputs).toMatchObject({ status: 'failed', count: '2', 'operation-id': uuid(1) });
+  expect(stage.paths()).toHaveLength(1);
+});
+
 test('a 2xx that cannot be used still leaves its response in response-file', async (context) => {
   const response = '{"operations":[{"id":"x"}],"connection_uri":"db://secret-of-response"}';
   const { result } = await send(context, { respond: () => response }, { request: post });

@@ -75,6 +75,8 @@ export async function waitOperation(settings: WaitSettings, collaborators: Colla
     const all = `all operations of ${plural(projects.length, 'project')}`;
     const what = 'ids' in target ? plural(countPending(), 'operation') : all;
     progress.write(`Waiting for ${what} (timeout ${pollsOnce ? 0 : formatDuration(expiresAt)}).`);
+    // The response of send-request can show a failed operation before any poll.
+    if (projects.some(({ operations }) => operations.hasFailed)) onFailure();
     if (!cancellation.isCancelled) await Promise.all(projects.map(follow));
     // A signal that arrived during synchronous work is noticed here.
     await clock.turn();
