@@ -136,3 +136,14 @@ test.for([
 ] as const)('with lists that take %f s, a wait for all ends as %s', async ([delayed, verdict], context) => {
   await expectEnd(context, verdict, [ended], all, { faults: [onOperations(delay(delayed * second))] });
 });
+
+test.for([423, 429])(
+  'a %d that asks for 90 s at the start, and then one 503, do not end a wait',
+  async (code, context) => {
+    const faults = [
+      { fault: retryAfter(code, 90), nth: 1 },
+      { fault: status(503), nth: 2 },
+    ];
+    await expectEnd(context, 'finished', [ended], {}, { faults });
+  },
+);

@@ -30,7 +30,7 @@ export class Troubles {
   answeredAt: number | undefined;
   readonly #records = new Map<string, Trouble>();
   #firstRequestAt: number | undefined;
-  #throttledAt = 0;
+  #throttledUntil = 0;
 
   constructor(
     private readonly clock: Clock,
@@ -75,7 +75,7 @@ export class Troubles {
       notBefore: error.status === 429 ? 0 : now + (error.retryAfterMs ?? 0),
       rejectedAt,
     });
-    if (error.status === 423 || error.status === 429) this.#throttledAt = now;
+    if (error.status === 423 || error.status === 429) this.#throttledUntil = now + (error.retryAfterMs ?? 0);
     if (error.isUnsendable || (this.answeredAt === undefined && this.#silentFor >= maxSilence)) return 'final';
     const isBelieved = rejectedAt.length >= leastRejected.count && now - (rejectedAt[0] ?? now) >= leastRejected.ms;
     return error.isPermanent && isBelieved ? 'final' : 'again';
@@ -85,8 +85,8 @@ export class Troubles {
     return this.#records.get(id) ?? noTrouble;
   }
 
-  /** A 423 or 429 says that the service lives. While the rate holds all requests, no answer can come. */
+  /** A 423 or 429 says that the service lives. Until its `Retry-After` ends, no answer can come. */
   get #silentFor(): number {
-    return this.clock.now() - Math.max(this.#firstRequestAt ?? 0, this.#throttledAt, this.rate.heldUntil);
+    return this.clock.now() - Math.max(this.#firstRequestAt ?? 0, this.#throttledUntil, this.rate.heldUntil);
   }
 }
