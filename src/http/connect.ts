@@ -11,11 +11,9 @@ export interface ConnectOptions extends https.RequestOptions {
   readonly connectSignal: AbortSignal;
   /** All requests to a host use the same proxy, so they can share connections. */
   readonly proxy: URL | undefined;
-  readonly onConnecting: ((isConnecting: boolean) => void) | undefined;
+  /** Called with true when a new connection begins, and with false when it is ready. */
+  readonly onConnecting: (isConnecting: boolean) => void;
 }
-
-/** Errors of connections that were not ready yet. So their requests were never sent. */
-export const unsentErrors = new WeakSet<Error>();
 
 /** An agent that keeps connections. Only https goes through proxies: an http service is on this machine. */
 export function keepAliveAgent(protocol: string): http.Agent {
@@ -26,18 +24,13 @@ export function keepAliveAgent(protocol: string): http.Agent {
   const connect = (options: ConnectOptions, tunnel?: Socket): Socket => {
     const host = withoutBrackets(options.host ?? '');
     const socket = createConnection({ ...options, host, socket: tunnel } as https.RequestOptions) as Socket;
-    const note = (error: Error) => void unsentErrors.add(error);
-    socket.on('error', note);
-    socket.once(isSecure ? 'secureConnect' : 'connect', () => {
-      socket.off('error', note);
-      options.onConnecting?.(false);
-    });
+    socket.once(isSecure ? 'secureConnect' : 'connect', () => options.onConnecting(false));
     return socket;
   };
 
   agent.createConnection = (given, done) => {
     const options = given as ConnectOptions;
-    options.onConnecting?.(true);
+    options.onConnecting(true);
     const callback = done as (error: Error | null, socket?: Socket) => void;
     if (options.proxy === undefined) return connect(options);
     openTunnel(options.proxy, options)

@@ -2,7 +2,7 @@ import type { Agent, IncomingMessage } from 'node:http';
 import { HttpClient } from '@actions/http-client';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
 import { longestTimer } from '../time/clock.js';
-import { type ConnectOptions, keepAliveAgent, unsentErrors } from './connect.js';
+import { type ConnectOptions, keepAliveAgent } from './connect.js';
 import { socketError, TransportError } from './errors.js';
 import { type Exchange, type HttpRequest, type HttpResponse, userAgent } from './exchange.js';
 import { proxyProblem } from './proxy.js';
@@ -25,13 +25,17 @@ export function httpExchange(): Exchange {
     });
     const { signal } = controller;
     agent ??= keepAliveAgent(url.protocol);
+    let isConnecting = false;
+    const onConnecting = (is: boolean) => {
+      isConnecting = is;
+      request.onConnecting?.(is);
+    };
     try {
-      const { onConnecting } = request;
       return await send(request, { agent, signal, connectSignal: signal, proxy, onConnecting });
     } catch (error) {
       if (!(error instanceof Error) || error instanceof TransportError) throw error;
       const through = proxy === undefined ? '' : ` through the proxy ${proxy.host}`;
-      throw socketError(error, url.host + through, unsentErrors.has(error));
+      throw socketError(error, url.host + through, isConnecting);
     }
   };
 }
