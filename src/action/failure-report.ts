@@ -21,13 +21,17 @@ export function errorReport(error: unknown): StepReport {
 export function failureReport(error: unknown, timeout: number): StepReport {
   // The contract promises that a cancelled step has no error annotation.
   if (error instanceof CancelledError) return { ...failed, status: 'cancelled', headline: 'Cancelled' };
-  if (error instanceof DeadlineExceeded) {
-    const reason = withLastError(`Timed out after ${formatDuration(timeout)}`, error.cause);
-    return { ...failed, headline: 'Timed out', error: `${reason}. ${adviceAfter(error)}` };
-  }
+  if (error instanceof DeadlineExceeded)
+    return { ...failed, headline: 'Timed out', error: `${failureText(error, timeout)}. ${adviceAfter(error)}` };
   if (error instanceof RequestError) return { ...failed, error: sentences(error.message, adviceFor(error)) };
   if (error instanceof UserError) return { ...failed, error: error.message };
   throw error;
+}
+
+/** Says what ended a mode, without advice. */
+export function failureText(error: unknown, timeout: number): string {
+  const late = `Timed out after ${formatDuration(timeout)}`;
+  return error instanceof DeadlineExceeded ? withLastError(late, error.cause) : errorMessage(error);
 }
 
 /** After a timeout, the advice is about the last error before the deadline, if there was one. */

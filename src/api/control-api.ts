@@ -83,10 +83,10 @@ export class ControlApi {
   /** Sends a request of the user's own. The response may be empty. `onBody` gets it before anything can print it. */
   change<T>(change: Change, attempt: Attempt, onBody: (body: string) => void, decode: (body: Json) => T) {
     const call = { ...change, maxBytes, onBody, mayBeEmpty: true };
-    return this.#attempt(call, attempt, (body, { status, body: text }) => {
-      if (!isObject(body) && text.trim() !== '') throw new UnexpectedShapeError('the body is not an object');
+    return this.#attempt(call, attempt, (body, response) => {
+      if (!isObject(body) && response.body.trim() !== '') throw new UnexpectedShapeError('the body is not an object');
       if (hasError(body)) throw new UnexpectedShapeError('the body has an error');
-      return { status, text, decoded: decode(body) };
+      return decode(body);
     });
   }
 

@@ -55,6 +55,13 @@ export function parseOperation(value: Json | undefined, place: string, projectId
   return { id: id.toLowerCase(), status, record: value };
 }
 
+/** The records of the operations that a response names, each with its place. Undefined if `operations` is no list. */
+export function operationsNamedIn({ operations, operation }: JsonObject) {
+  if (!isAbsent(operations) && !Array.isArray(operations)) return undefined;
+  const named = (operations ?? []).map((record, index) => ({ place: `operations[${index}]`, record }));
+  return isAbsent(operation) ? named : [...named, { place: 'operation', record: operation }];
+}
+
 export function fieldText({ record }: ApiRecord, name: string): string | undefined {
   const value = record[name];
   return isAbsent(value) ? undefined : toText(value);

@@ -1,10 +1,9 @@
-import { failureReport } from '../../action/failure-report.js';
+import { failureReport, failureText } from '../../action/failure-report.js';
 import { paragraph } from '../../action/markdown.js';
 import { RetryAfterExceedsDeadline } from '../../http/errors.js';
 import { sanitizeId, sanitizeLine } from '../../text/sanitize-line.js';
-import { errorMessage, sentences, withLastError } from '../../text/sentences.js';
+import { sentences } from '../../text/sentences.js';
 import { DeadlineExceeded } from '../../time/deadline.js';
-import { formatDuration } from '../../time/duration.js';
 import type { Report } from '../mode.js';
 import { waitReport } from '../wait-operation/report.js';
 import type { SendRequestResult } from './send-request.js';
@@ -35,8 +34,6 @@ export const sendRequestReport: Report<SendRequestResult, SendRequestSettings> =
       headline: 'Cancelled; the request may have been carried out',
       details: paragraph(doubt),
     };
-  const late = `Timed out after ${formatDuration(facts.timeout)}`;
-  const why = failure instanceof DeadlineExceeded ? withLastError(late, failure.cause) : errorMessage(failure);
   // The usual advice would be to run the job again.
-  return { ...report, status, error: sentences(why, doubt) };
+  return { ...report, status, error: sentences(failureText(failure, facts.timeout), doubt) };
 };

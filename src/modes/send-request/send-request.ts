@@ -1,5 +1,5 @@
 import { UnexpectedShapeError } from '../../api/parse-response.js';
-import { type Operation, parseOperation } from '../../api/records.js';
+import { type Operation, operationsNamedIn, parseOperation } from '../../api/records.js';
 import { RequestError } from '../../http/errors.js';
 import { type Attempt, withRetries } from '../../http/retry.js';
 import { idText, isAbsent, isObject, type Json, parseJsonOrUndefined } from '../../text/json.js';
@@ -47,32 +47,30 @@ export async function sendRequest(settings: SendRequestSettings, collaborators: 
   maskSecrets(body);
   maskSecrets(JSON.stringify(Object.fromEntries(new URLSearchParams(request.path.split('?')[1]))));
   try {
-    const { decoded: seen } = await withRetries(collaborators)(attempt);
+    const seen = await withRetries(collaborators)(attempt);
     const projectIds = [...seen.keys()];
     const ids = new Map([...seen].map(([id, operations]) => [id, operations.map((one) => one.id)]));
     const waitSettings: WaitSettings = { ...settings, projectIds, target: { ids, seen }, pollsOnce: false };
     const wait = await waitOperation(waitSettings, collaborators);
     return { done: { response, waitSettings, wait } };
   } catch (failure) {
-    const isSuccess = failure instanceof RequestError && (failure.status ?? 0) >= 200 && (failure.status ?? 0) < 300;
+    const isSuccess = failure instanceof RequestError && (failure.status ?? 500) < 300;
     return { done: undefined, failure, mayBeDone, projectId, response: isSuccess ? response : undefined };
   }
 }
 
 /** The operations of a response by their project: that of the record, else of the path. */
 function operationsIn(body: Json, projectOfPath: string | undefined): Map<string, Operation[]> {
-  const { operations, operation } = isObject(body) ? body : {};
-  if (!isAbsent(operations) && !Array.isArray(operations)) throw new UnexpectedShapeError('`operations` is no array');
+  const named = operationsNamedIn(isObject(body) ? body : {});
+  if (named === undefined) throw new UnexpectedShapeError('`operations` is no array');
   const found = new Map<string, Operation[]>();
-  const add = (record: Json, place: string) => {
+  for (const { place, record } of named) {
     const { project_id } = isObject(record) ? record : {};
     const projectId = isAbsent(project_id) ? projectOfPath : idText(project_id);
     if (projectId === undefined || /^\.\.?$|[/\p{Cc}\p{Cs}]/u.test(projectId))
       throw new UnexpectedShapeError(`\`${place}.project_id\` is not a project id`);
     found.set(projectId, [...(found.get(projectId) ?? []), parseOperation(record, place, projectId)]);
-  };
-  for (const [n, record] of (operations ?? []).entries()) add(record, `operations[${n}]`);
-  if (!isAbsent(operation)) add(operation, 'operation');
+  }
   return found;
 }
 

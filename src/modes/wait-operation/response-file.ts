@@ -2,6 +2,7 @@ import { readInputFile } from '../../action/inputs/input-file.js';
 import { BadValue } from '../../action/inputs/input-values.js';
 import { maxBytes } from '../../api/control-api.js';
 import { hasError } from '../../api/parse-response.js';
+import { operationsNamedIn } from '../../api/records.js';
 import { isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
 
 export const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -13,17 +14,15 @@ export function readOperationIds(path: string, folder: string, projectId: string
   const body = parseJsonOrUndefined(readInputFile(path, folder, maxBytes));
   if (body === undefined)
     throw new BadValue('is empty or not JSON; expected only the body of an API response (curl -o, without -i)');
-  const { operations = null, operation } = isObject(body) ? body : { operations: body };
-  const list = isAbsent(operations) && !isAbsent(operation) ? [] : operations;
-  if (!Array.isArray(list))
+  const fields = isObject(body) ? body : { operations: body };
+  const named = operationsNamedIn(fields);
+  if (named === undefined || (isAbsent(fields['operations']) && isAbsent(fields['operation'])))
     throw new BadValue(
       `contains no operations; expected an API response with operations or operation. If the request failed, the file holds the error message: add --fail-with-body to curl. ${otherWay}`,
     );
-  if (list.length === 0 && isAbsent(operation) && hasError(body))
+  if (named.length === 0 && hasError(body))
     throw new BadValue('contains an error and no operations, so the request has failed. Check the request');
-  const ids = list.map((value, index) => parseIdAt(`operations[${index}]`, value, projectId));
-  if (!isAbsent(operation)) ids.push(parseIdAt('operation', operation, projectId));
-  return [...new Set(ids)];
+  return [...new Set(named.map(({ place, record }) => parseIdAt(place, record, projectId)))];
 }
 
 function parseIdAt(place: string, value: Json, projectId: string | undefined): string {
