@@ -343,3 +343,13 @@ test('of an operation that is listed twice, the output has what was seen last', 
   const result = await stage.runMode('list-operations', { 'project-id': 'p', limit: '0' });
   expect(JSON.parse(result.outputs['operations'] ?? '')[0]).toMatchObject({ id: uuid(1), status: 'failed' });
 });
+
+test.for([-10, 10])(
+  'list-operations measures since by the clock of the service, with a runner %i min off',
+  async (off, context) => {
+    const stage = await setStage(context, { operations: 0, clockAheadMs: off * minute });
+    const ids = [4, 6].map((ago) => stage.operation({ ...ended, ageMs: ago * minute }).id);
+    const result = await stage.runMode('list-operations', { 'project-id': stage.projectId, since: '5m' });
+    expect(JSON.parse(result.outputs['operation-ids'] ?? '')).toEqual(ids.slice(0, 1));
+  },
+);

@@ -27,7 +27,11 @@ async function run(exchange: Exchange, inputs: Record<string, string>) {
       note('output')(name);
       outputs[name] = value;
     },
-    summary: async (markdown) => note('summary')(markdown),
+    summary: async (markdown) => {
+      // As in the runner's toolkit, the summary is there later than the call.
+      await Promise.resolve();
+      note('summary')(markdown);
+    },
     state: (_, value) => note('state')(value),
     ...{ mask: note('mask'), error: note('error'), info: note('log'), notice: note('log') },
     ...{ warning: note('log'), debug: () => undefined },

@@ -91,6 +91,16 @@ test('until a connection is ready, its request is not under way', async (context
   await vi.waitFor(() => expect(seen).toEqual([true, false]));
 });
 
+test('a POST that is lost with a kept connection may have taken effect', async (context) => {
+  const server = createHttpServer((request, response) => {
+    if (request.method === 'GET') response.end(json);
+    else request.socket.destroy();
+  });
+  const send = client(await serve(context, server));
+  await send('GET');
+  await expect(send('POST')).rejects.toMatchObject({ mayHaveTakenEffect: true });
+});
+
 test('a request is lost with its connection, and may have taken effect', async (context) => {
   const server = createHttpServer((request) => void request.socket.resetAndDestroy());
   const message = expect.stringMatching(/^The connection to 127\.0\.0\.1:\d+ failed: .*ECONNRESET/);
