@@ -17,13 +17,17 @@ export async function keyFigures(rounds: number): Promise<Figure[]> {
   }
 }
 
-/** Compares a post step that revokes a key with a bare script that sends the same request. */
+/** Compares a post step that revokes a key with a bare script that sends the same two requests. */
 async function postFigure(rounds: number, folder: string): Promise<Figure> {
   const service = await startControlPlane({ projects: 0 });
   const bare = join(folder, 'delete.cjs');
   writeFileSync(
     bare,
-    `require('node:http').request(process.env.URL, { method: 'DELETE', headers: { authorization: 'Bearer ' + process.env.KEY } }, (answer) => answer.resume()).end();`,
+    `const { request } = require('node:http');
+const { URL: url, KEY: key } = process.env;
+const options = { method: 'DELETE', headers: { authorization: 'Bearer ' + key } };
+const send = (then) => request(url, options, (answer) => answer.resume().on('end', then)).end();
+send(() => send());`,
   );
   const ours: number[] = [];
   const theirs: number[] = [];
@@ -42,7 +46,7 @@ async function postFigure(rounds: number, folder: string): Promise<Figure> {
   await service.close();
   const measured = median(ours) / median(theirs);
   return {
-    name: 'post that revokes a key, start to exit, against a bare request',
+    name: 'post that revokes a key, start to exit, against a bare script',
     measured: `${measured.toFixed(2)}x`,
     mustReach: '2.7x',
     reached: measured <= 2.7,

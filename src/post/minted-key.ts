@@ -16,7 +16,7 @@ export const patience = 6_000;
 /** A longer `Retry-After` counts as this. */
 export const longestRetryAfter = 2_000;
 /** Between two rounds. */
-const pauses = { first: 250, most: 2_000 };
+const pauses = { first: 50, most: 2_000 };
 
 interface Clients {
   /** Uses the minted key. */
