@@ -46,7 +46,6 @@ const all =
   (fault: Fault, seconds: number): Scene =>
   (stage) =>
     addBetween(stage, 0, seconds, { fault });
-const revokeMinted: Scene = ({ service }, main) => service.plane.revokeKey(main.outputs['key-id'] ?? '');
 const revokeParent: Scene = ({ service }) => service.plane.revokeKey(service.plane.keyOfSecret(parentKey)?.id ?? '');
 const addStray: Scene = ({ service }, main) => service.plane.addKey(main.outputs['key-name'] ?? '');
 
@@ -81,8 +80,7 @@ test('post revokes a key that is old enough at once, with two requests of the ke
     expect(job.post.summary).toContain(text);
 });
 
-const ages = [0, 5, 9];
-test.for(ages)('the end of a key of %i s is proved when the key is 10 s old, not earlier', async (age, context) => {
+test.for([0, 9])('the end of a key of %i s is proved when the key is 10 s old, not earlier', async (age, context) => {
   const job = await runGone(context, atAge(age));
   expect(job.post.ms).toEqual(between((10 - age) * second, (13.5 - age) * second));
   expect(job.requests.length).toBeLessThanOrEqual(6);
@@ -93,18 +91,13 @@ const takesNo = (body: string) => status(200, { body, done: 'never' });
 const isRevoked = '{"revoked":true}';
 test.for<readonly [what: string, age: number, scenes: readonly Scene[], from: number, to: number, post?: StepOptions]>([
   ['a DELETE that says nothing is accepted', 60, [meets('any', accepts('{}'), { count: 1 })], 0, 2],
-  ...[403, 404].map(
-    (code) => [`one ${code} for the key itself`, 60, [meets('minted', status(code), { count: 1 })], 0, 3] as const,
-  ),
+  ['one 403 for the key itself', 60, [meets('minted', status(403), { count: 1 })], 0, 3],
   ['a lost answer, and then 401 and 404', 60, [meets('any', lost, { count: 1 })], 0, 5],
   ['a lost answer, without a parent key', 60, [meets('any', lost, { count: 1 })], 10, 15, noParent],
-  ['a revocation by the job itself', 60, [revokeMinted], 0, 1],
-  ['a revocation by the job itself, without a parent key', 60, [revokeMinted], 10, 13, noParent],
   ['a 401 of one replica', 60, [meets('minted', status(401), { count: 1 })], 0, 3],
   ['401 to every key for 8 s', 60, [all(status(401), 8)], 8, 12],
   ['401 to every key for 9.9 s, for a new key', 0, [all(status(401), 9.9)], 10, 13.5],
   ['401 to every key for 9.9 s, without a parent key', 60, [all(status(401), 9.9)], 9.9, 14, noParent],
-  ['404 to every key for 9.9 s, for a new key', 0, [meets('any', status(404), { to: 9.9 })], 10, 14],
   [
     '401 to the key and 404 to the parent key for 9.9 s, for a new key',
     0,
@@ -112,14 +105,11 @@ test.for<readonly [what: string, age: number, scenes: readonly Scene[], from: nu
     10,
     14,
   ],
-  ['502 for 12 s', 60, [all(status(502), 12)], 12, 16],
   ['no answer at all for 16 s', 60, [all(never, 16)], 16, 20],
   ['a DELETE without an answer', 60, [meets('any', { ...hang, done: 'never' }, { count: 1 })], 6, 9],
   ['answers that take 5.9 s each', 60, [meets('any', delay(5_900))], 11, 13],
   ['a DELETE that is accepted without effect', 60, [meets('any', takesNo(isRevoked), { count: 3 })], 0, 6],
-  ['a parent key that was revoked', 60, [revokeParent], 0, 1],
   ['no parent key', 60, [], 0, 1, noParent],
-  ['no parent key, and a new key', 0, [], 10, 13.5, noParent],
   ['a 429 with Retry-After: 60', 60, [meets('any', retryAfter(429, 60), { count: 1 })], 0, 4.5],
 ])('after %s, post ends a key of %i s without an alarm', async ([, age, scenes, from, to, post], context) => {
   const job = await runGone(context, { ...atAge(age, ...scenes), ...(post && { post }) });
@@ -148,12 +138,9 @@ test.for([0, 60])('without a Date, a key of %i s counts as old when post has tak
   expect(post.ms).toEqual(between(10 * second, 13.5 * second));
 });
 
-const outage = [meets('any', status(502), { count: 1 }), meets('any', status(404))];
 test.for<readonly [what: string, age: number, scenes: readonly Scene[], post?: StepOptions]>([
-  ...[403, 404, 500].map((code) => [`${code} to every DELETE`, 60, [meets('any', status(code))]] as const),
-  ...[401, 404].map((code) => [`pages with ${code}`, 60, [meets('any', page(code))]] as const),
+  ['404 to every DELETE', 60, [meets('any', status(404))]],
   ['pages with 401, without a parent key', 60, [meets('any', page(401))], noParent],
-  ['a 502 and then a 404 of a gateway, for a new key', 0, outage],
   [
     '401 to the key itself, and 403 to the parent key',
     60,
@@ -181,7 +168,6 @@ test.for<readonly [what: string, age: number, scenes: readonly Scene[], post?: S
     noParent,
   ],
   ['a DELETE that is accepted, while the key still works', 60, [meets('any', takesNo(''))], noParent],
-  ['redirects', 60, [meets('any', { kind: 'redirect', location: '/v2/login' })]],
   ['no answer to any DELETE', 60, [meets('any', { ...hang, done: 'never' })]],
 ])('after %s, post names a key that lives', async ([, age, scenes, post], context) => {
   const job = await runJob(context, { ...atAge(age, ...scenes), ...(post && { post }) });
@@ -191,12 +177,6 @@ test.for<readonly [what: string, age: number, scenes: readonly Scene[], post?: S
   expect(job.post.summary).toContain(`key-id: ${id}`);
   // Until then, a retry might have helped.
   expect(job.post.ms).toBeGreaterThanOrEqual(19 * second);
-});
-
-test('a request of post that gets no answer is given up after 6 s', async (context) => {
-  const { service, requests } = await runJob(context, atAge(60, meets('any', { ...hang, done: 'never' })));
-  const times = service.requests.slice(-requests.length).map(({ at, endedAt = at }) => endedAt - at);
-  expect(Math.max(...times)).toBeLessThanOrEqual(6 * second);
 });
 
 test('post repeats a DELETE that fails after random pauses', async (context) => {
@@ -222,12 +202,6 @@ describe.for(['warn', 'fail'] as const)('with on-revoke-failure: %s,', (onFailur
     expectNamed(job, new RegExp(`key ${job.made()[0]?.id} \\(.*403.*key-id`), kind);
     expect(job.left.alive).toEqual([job.made()[0]?.id]);
   });
-
-  test('a create whose key is never found leads to a warning', async (context) => {
-    const job = await runJob(context, { inMain: [onCreate(never)], inputs });
-    expectNamed(job, new RegExp(job.main.outputs['key-name'] ?? '-'));
-    expect(job.left.alive).toEqual([]);
-  });
 });
 
 test('post takes the parent key from CTL_API_KEY, too, and masks it', async (context) => {
@@ -237,19 +211,11 @@ test('post takes the parent key from CTL_API_KEY, too, and masks it', async (con
 });
 
 const [key, baseUrl] = ['ctl_4u6tyr0wqz81mvbn37xkdjsh5g92lfpa', 'https://other.test/v2'];
-const others = {
-  mode: 'revoke-key',
-  'key-id': '1',
-  'api-key': key,
-  'base-url': baseUrl,
-  timeout: '1ms',
-  summary: 'no',
-};
+const others = { mode: 'revoke-key', 'key-id': '1', 'api-key': key, 'base-url': baseUrl, timeout: '1ms' };
 test.for<[what: string, post: StepOptions]>([
   ['all inputs of another step', { inputs: others }],
   ['an input that the action does not have', { inputs: { 'api-key': parentKey }, env: { INPUT_FAILON: 'empty' } }],
   ['the environment of another step', { inputs: {}, env: { CTL_API_KEY: key, CTL_BASE_URL: baseUrl } }],
-  ['the parent key and another base-url', { inputs: { 'api-key': parentKey, 'base-url': baseUrl } }],
 ])('in a nested action, where post gets %s, it revokes its key by what main saved', async ([, post], context) => {
   const job = await runGone(context, { ...atAge(60), post });
   expect(job.elsewhere).toEqual([]);
@@ -265,11 +231,9 @@ test.for<readonly [what: string, plan: JobPlan, made: number]>([
   ['one lost create', { inMain: [late('now')] }, 2],
   ['a create that is carried out 16 s later', { inMain: [late({ msAfterGivenUp: 16_000 })] }, 2],
   ['a lost create that is carried out twice', { inMain: [late('now')], ...atAge(0, addStray) }, 3],
-  ['a kill of main', killed, 1],
   ['a cancel of main', { inMain: [onCreate(hang)], duringMain: cancelled }, 1],
   ['a lost create and 401 to each list for 8 s', { inMain: [late('now')], ...atAge(0, listed401) }, 2],
   ['a lost create and 502 for 12 s', { inMain: [late('now')], ...atAge(0, all(status(502), 12)) }, 2],
-  ['a lost create and a key that the job revoked', { inMain: [late('now')], ...atAge(60, revokeMinted) }, 2],
   ['a DELETE of the lost key that only lists confirm', { ...killed, inPost: [onDelete(accepts(''), {})] }, 1],
 ])('after %s, post revokes each key of the step and no other', async ([, plan, made], context) => {
   const job = await runGone(context, plan);
