@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { expect, type TestContext, test } from 'vitest';
 import type { Fault, FaultRule } from '../../control-plane/index.js';
-import { hang, html, lost, onCreate, page, retryAfter, status, truncated } from '../kit/fault.js';
+import { hang, lost, onCreate, page, retryAfter, status } from '../kit/fault.js';
 import { type Inputs, rejectInputs } from '../kit/inputs.js';
 import { noLeftovers, parentKey, runJob, setKeyStage } from '../kit/key-stage.js';
 import { readSaved } from '../kit/saved-state.js';
 import { maskedForms, secretsShown } from '../kit/secrets-shown.js';
-import { errorOf, type Stage, setStage, staged, warningsOf } from '../kit/stage.js';
+import { errorOf, type Stage, setStage, staged } from '../kit/stage.js';
 import type { StepResult } from '../runner/step.js';
 
 const always = {};
@@ -63,7 +63,7 @@ test('with revoke-in-post: false, create-key leaves the key alive, and post does
   expect(stage.service.plane.isAlive('2')).toBe(true);
 });
 
-staged.for(['http', 'net,tls', '0'])('create-key sends no request if NODE_DEBUG is “%s”', async (value, { stage }) => {
+staged.for(['http', '0'])('create-key sends no request if NODE_DEBUG is “%s”', async (value, { stage }) => {
   const result = await rejectInputs(stage, 'create-key', {}, { env: { NODE_DEBUG: value } });
   expect(errorOf(result)).toMatch(/NODE_DEBUG.*print/);
   await expectIdlePost(stage, result);
@@ -73,15 +73,9 @@ staged.for(['http', 'net,tls', '0'])('create-key sends no request if NODE_DEBUG 
 
 const unknownHost = { 'base-url': 'https://unknown.test/v2' };
 test.for<[what: string, faults: readonly FaultRule[], inputs: Inputs, message: RegExp]>([
-  ...[400, 403, 422].map((code): [string, FaultRule[], Inputs, RegExp] => [
-    `the response is ${code}`,
-    [onCreate(status(code))],
-    {},
-    /says/,
-  ]),
+  ['the response is 422', [onCreate(status(422))], {}, /says/],
   ['every response is 401', [onCreate(status(401), always)], {}, /401/],
   ['every response is 429', [onCreate(status(429), always)], { timeout: '1m' }, /429/],
-  ['a 423 asks to wait beyond the deadline', [onCreate(retryAfter(423, 90))], { timeout: '1m' }, /423/],
   ['the host is unknown', [], unknownHost, /Unknown host/],
 ])('if %s, create-key says that no key was made, and post does nothing', async ([, faults, inputs, says], context) => {
   const { stage, main } = await runCreate(context, faults, inputs);
@@ -93,25 +87,15 @@ test.for<[what: string, faults: readonly FaultRule[], inputs: Inputs, message: R
 
 const secret = 'a-secret-that-nobody-may-see';
 const withBody = (body: string): Fault => status(200, { body, done: 'now' });
-const asText = (key: unknown) => JSON.stringify({ id: 5, key });
-const unusableKeys = ['1234567', 12_345_678_901, '::add-mask::secret', 'x##[error]secret', `${secret}ü`];
-const unusableBodies = [
-  ...unusableKeys.map(asText),
-  ...['{"id":5}', `{"key":"${secret}"}`, `[${asText(secret)}]`, `{"id":5,"key":"${secret}"`],
-];
+const unusableBodies = ['{"id":5}', `{"key":"${secret}"}`, '{"id":5,"key":12345678901}', `{"id":5,"key":"${secret}ü"}`];
 
 /** Each response, or its loss, leaves open whether a key was created. */
 const ambiguous: readonly (readonly [what: string, fault: Fault])[] = [
   ['a closed connection', lost],
-  ['a truncated body', truncated],
-  ['a timeout without a response', hang],
   ['a timeout in the middle of a response', { kind: 'hang-mid-body' }],
-  ['an empty body', { kind: 'empty-body' }],
   ['an endless body', { kind: 'endless-body' }],
-  ['a redirect', { kind: 'redirect', location: '/v2/elsewhere', done: 'now' }],
-  ['a login page', { ...html, done: 'now' }],
-  ...[403, 429].map((code) => [`a page with ${code}`, page(code, { done: 'now' })] as const),
-  ...[408, 409, 500].map((code) => [`a ${code}`, status(code, { done: 'now' })] as const),
+  ['a page with 429', page(429, { done: 'now' })],
+  ...[408, 409].map((code) => [`a ${code}`, status(code, { done: 'now' })] as const),
   ...unusableBodies.map((body) => [`the body ${body}`, withBody(body)] as const),
 ];
 test.for(ambiguous)(
@@ -158,19 +142,6 @@ test.for([lost, hang])('a kill of main at any moment leaves no key alive (%j)', 
     expect(job.left, `${ms} ms`).toEqual(noLeftovers);
     expect(job.post.conclusion).toBe('success');
   }
-});
-
-test.for([
-  ['another key', '9007199244740994'],
-  ['no key', '77'],
-])('if the response to a create has the id of %s, post gives an alarm', async ([, id], context) => {
-  const made = 'secret-of-the-key-that-was-made';
-  const job = await runJob(context, {
-    inMain: [onCreate(status(200, { body: `{"id":${id},"key":"${made}"}` }))],
-    beforePost: ({ service }, main) => service.plane.addKey(main.outputs['key-name'] ?? '', made),
-  });
-  expect(job.left).toMatchObject({ alive: [job.made()[0]?.id], unnamed: [] });
-  expect(warningsOf(job.post)).toHaveLength(1);
 });
 
 const filler = (word: string) => JSON.stringify({ message: `Sorry, ${word} was refused.`, code: 'E1' });

@@ -1,7 +1,7 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import { hang, onDelete, onList, page, status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
-import { errorOf, noticesOf, type Stage, type StageOptions, setStage, staged } from '../kit/stage.js';
+import { errorOf, type Stage, type StageOptions, setStage, staged } from '../kit/stage.js';
 import { expectRevocations } from '../kit/sweep.js';
 import { between, second } from '../kit/times.js';
 import { ownRun } from '../kit/workflow-runs.js';
@@ -32,28 +32,23 @@ test('revoke-key reads a list first, and then revokes each given id once, and no
   }
 });
 
-test.for<readonly [what: string, inputs: Inputs, missing: readonly string[]]>([
-  ['an id that no list shows', { 'key-id': '4711' }, ['4711']],
-  ['the id of another account', { 'key-id': '1,2' }, ['1', '2']],
-  ['a name that no list shows', { 'key-id': '', 'key-name': 'shop (deploy) *' }, ['shop (deploy) *']],
+test.for<readonly [what: string, inputs: Inputs, missing: string]>([
+  ['an id that no list shows', { 'key-id': '4711' }, '4711'],
+  ['a name that no list shows', { 'key-id': '', 'key-name': 'shop (deploy) *' }, 'shop (deploy) *'],
 ])(
   'revoke-key ends as not-found for %s, and as a success with ignore-not-found',
   async ([, inputs, missing], context) => {
-    const { revoke, deletes } = await setStage(context, { firstKeyId: 100 });
+    const { revoke, deletes } = await setStage(context);
     const result = await revoke(inputs);
-    expectEnd(result, 'not-found', { missing });
-    expect(errorOf(result)).toMatch(/key-(id|name).*ignore-not-found/);
-    if (missing.length > 0) expect(errorOf(result)).toMatch(/typo.*another account.*revoked/);
-    for (const one of missing) expect(errorOf(result)).toContain(one);
+    expectEnd(result, 'not-found', { missing: [missing] });
+    expect(errorOf(result)).toMatch(/typo.*another account.*ignore-not-found/);
+    expect(errorOf(result)).toContain(missing);
     const ignored = await revoke({ ...inputs, 'ignore-not-found': 'true' });
-    expectRevocations(ignored, 'revoke-key', 'not-found', { missing });
-    expect([ignored.conclusion, errorsOf(ignored)]).toEqual(['success', 0]);
-    expect(noticesOf(ignored)).toHaveLength(1);
+    expectRevocations(ignored, 'revoke-key', 'not-found', { missing: [missing] });
+    expect([ignored.conclusion, ignored.annotations.map(({ kind }) => kind)]).toEqual(['success', ['notice']]);
     expect(deletes()).toEqual([]);
   },
 );
-
-const errorsOf = ({ annotations }: StepResult) => annotations.filter(({ kind }) => kind === 'error').length;
 
 test('with some keys not found, revoke-key revokes the others, and fails without ignore-not-found', async (context) => {
   const { ids, service, revoke } = await setKeys(context, 4);
@@ -94,11 +89,9 @@ test.for<[what: string, names: readonly string[], options: StageOptions, error: 
 ])('with key-name, revoke-key fails and revokes nothing if %s', async ([, names, options, error], context) => {
   const { addNamed, revoke, deletes } = await setStage(context, options);
   for (const name of names) addNamed(name);
-  for (const ignore of ['true', 'false']) {
-    const result = await revoke({ 'key-name': 'shop', 'ignore-not-found': ignore });
-    expect([result.outputs['status'], result.conclusion]).toEqual(['error', 'failure']);
-    expect(errorOf(result)).toMatch(error);
-  }
+  const result = await revoke({ 'key-name': 'shop', 'ignore-not-found': 'true' });
+  expect([result.outputs['status'], result.conclusion]).toEqual(['error', 'failure']);
+  expect(errorOf(result)).toMatch(error);
   expect(deletes()).toEqual([]);
 });
 
@@ -131,18 +124,14 @@ test.for<readonly [seconds: number, end: 'revoked' | 'error']>([
 test.for([
   ['a 404', status(404), /404/],
   ['a page with 404', page(404), /HTML/],
-  ['a 403', status(403), /The service says 403/],
   ['a response that revokes another key', status(200, { body: '{"id":1,"revoked":true}' }), /id/],
 ] as const)(
   '%s to each DELETE of a key that stays listed is never a success of revoke-key',
   async ([, fault, says], context) => {
     const { revoke } = await setKeys(context, 1, { faults: [onDelete(fault, {})] });
-    for (const ignore of ['true', 'false']) {
-      const result = await revoke({ 'key-id': '2', 'ignore-not-found': ignore });
-      expectEnd(result, 'error', { kept: ['2'] });
-      expect(errorOf(result)).toMatch(new RegExp(`\\b2\\b.*${says.source}`, 's'));
-      expect(result.summary).toMatch(/^### ❌/);
-    }
+    const result = await revoke({ 'key-id': '2', 'ignore-not-found': 'true' });
+    expectEnd(result, 'error', { kept: ['2'] });
+    expect(errorOf(result)).toMatch(new RegExp(`\\b2\\b.*${says.source}`, 's'));
   },
 );
 
@@ -182,12 +171,8 @@ describe.for(['revoke-key', 'sweep-keys'] as const)('%s with several keys', (mod
     expectRevocations(result, mode, 'error', { revoked, kept: keptWith(['3', '5'], own) });
     expect(stage.aliveIds()).toEqual(['1', '3', '5', own]);
     expect(errorOf(result)).toMatch(/2 of 12 keys/);
-    for (const [id, code] of [
-      ['3', 403],
-      ['5', 503],
-    ])
-      expect(errorOf(result)).toMatch(new RegExp(`\\b${id}\\b.*The service says ${code}\\..*FAULT.*req-\\d+`));
-    expect(result.summary).toMatch(/^### ❌/);
+    expect(errorOf(result)).toMatch(/\b3\b.*The service says 403\..*FAULT.*req-\d+/);
+    expect(errorOf(result)).toMatch(/\b5\b.*The service says 503\..*FAULT.*req-\d+/);
   });
 
   test.for([

@@ -3,40 +3,11 @@ import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { onDelete, status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { day, errorOf, ours, repositoryId, setStage, staged, warningsOf } from '../kit/stage.js';
-import { addOldAndYoung, completed, expectSwept, expectUnread, failing, fileOf, running } from '../kit/sweep.js';
+import { addOldAndYoung, completed, expectSwept, expectUnread, failing, running } from '../kit/sweep.js';
 import { minute } from '../kit/times.js';
 import { type KnownRun, ownRun } from '../kit/workflow-runs.js';
-import type { StepResult } from '../runner/step.js';
 
 const name = makeKeyName('shop', { run: { id: '11', attempt: 1, fingerprint: ours }, isKept: false }, Math.random);
-
-staged('a sweep revokes only keys of runs that are completed, attempted again or unknown', async ({ stage }) => {
-  const { runs, addKey } = stage;
-  runs.set('11', completed);
-  runs.set('14', { attempt: 2, isCompleted: false });
-  runs.set('15', running);
-  runs.set(ownRun, { attempt: 3, isCompleted: false });
-  const old = { ageMs: 2 * day };
-  const revoked = [addKey('11'), addKey('11'), addKey('13', old), addKey('14'), addKey(ownRun, { attempt: 2 })];
-  const kept = [addKey('14', { attempt: 2 }), addKey('15'), addKey(ownRun, { attempt: 3 })];
-  stage.addNamed('made by hand');
-  addKey('13', { fingerprint: repositoryFingerprint('https://github.com', '5') });
-  const lastUse = { lastUsedAt: Date.UTC(2026, 0, 31, 9, 30, 0), lastUsedFrom: '203.0.113.77' };
-  for (const id of ['2', '9']) Object.assign(stage.service.plane.key(id) ?? {}, lastUse);
-  const result = await stage.sweep({}, { token: 'the-token', debug: true, env: { GITHUB_RUN_ATTEMPT: '3' } });
-  expectSwept(result, 'ok', { revoked, kept });
-  expect([result.conclusion, warningsOf(result)]).toEqual(['success', []]);
-  expect(stage.aliveIds()).toEqual(['1', ...kept, '10', '11']);
-  const { decisions } = fileOf(result);
-  expect(decisions.map((key) => [key['id'], key['run_id'], key['to_revoke']])).toEqual([
-    ...['11', '11', '13', '14', ownRun].map((id, n) => [revoked[n], id, true]),
-    ...['14', '15', ownRun].map((id, n) => [kept[n], id, false]),
-  ]);
-  expect(result.summary).toMatch(/^### ✅/);
-  expect(JSON.stringify(fileOf(result))).toContain('203.0.113.77');
-  expect(result.output + result.summary, 'addresses are in result-file alone').not.toContain('203.0.113.77');
-  expect(result.masks).toEqual([stage.service.apiKey, 'the-token']);
-});
 
 const ages = [-day, 0, day, day + minute, 35 * day, 35 * day + minute];
 const goesOn = (attempt?: number): KnownRun => ({ attempt, isCompleted: false });
@@ -47,7 +18,6 @@ staged.for<[which: string, shown: string, minAge: number, attempt: number, run: 
   ['all keys', 'is running a later attempt', Number.NEGATIVE_INFINITY, 2, goesOn(3)],
   ['no key', 'is still running', Number.POSITIVE_INFINITY, 1, goesOn(1)],
   ['keys older than a day', 'GitHub does not know', day, 1, 'gone'],
-  ['keys older than 35 d', 'is completed at an earlier attempt', 35 * day, 2, isOver(1), true],
   ['keys older than 35 d', 'is running an earlier attempt', 35 * day, 2, goesOn(1), true],
   ['keys older than 35 d', 'cannot be read', 35 * day, 1, failing(403), true],
 ])('a sweep revokes %s of a run that %s', async ([, , minAge, attempt, known, isUnread], { stage }) => {
@@ -77,12 +47,8 @@ staged('a sweep ignores keys whose names differ slightly from those of this repo
 });
 
 staged('a sweep never revokes a key that is kept on purpose, and names it in the summary', async ({ stage }) => {
-  const { outputs } = await stage.runMode(
-    'create-key',
-    { 'revoke-in-post': 'false' },
-    { env: { GITHUB_RUN_ID: '12' } },
-  );
-  stage.runs.set('12', completed);
+  const { outputs } = await stage.runMode('create-key', { 'revoke-in-post': 'false' });
+  stage.runs.set(ownRun, { attempt: 2, isCompleted: false });
   await stage.pass(300 * day);
   const kept = [outputs['key-id'] ?? '', stage.addKey('11', { isKept: true, ageMs: 300 * day })];
   // A table of all of them would be too long.
@@ -97,16 +63,13 @@ staged('a dry run shows what a sweep would revoke, and revokes nothing', async (
   stage.runs.set('11', completed);
   stage.runs.set('12', running);
   const ids = { revoked: [stage.addKey('11'), stage.addKey('11')], kept: [stage.addKey('12')] };
-  const dry = await stage.sweep({ 'dry-run': 'true' });
-  expect(stage.deletes()).toEqual([]);
-  const wet = await stage.sweep();
+  const dry = await stage.sweep({ 'dry-run': 'true' }, { token: 'the-token' });
   expectSwept(dry, 'ok', ids);
-  expectSwept(wet, 'ok', ids);
-  expect([fileOf(dry), fileOf(wet)]).toMatchObject([{ dry_run: true }, { dry_run: false }]);
+  expect(dry.masks).toEqual([stage.service.apiKey, 'the-token']);
   expect(dry.summary).toContain('🧹 would be revoked');
   expect(dry.log).not.toMatch(/was revoked/);
-  const decisions = (result: StepResult) => fileOf(result).decisions.map(({ record, ...decision }) => decision);
-  expect(decisions(dry)).toEqual(decisions(wet));
+  expect(stage.deletes()).toEqual([]);
+  expectSwept(await stage.sweep(), 'ok', ids);
 });
 
 staged.for(['false', 'true'])(
@@ -123,9 +86,6 @@ staged.for(['false', 'true'])(
     // The error names the first five, by id and name.
     for (const id of revoked.slice(0, 5)) expect(errorOf(result)).toMatch(new RegExp(`\\b${id} \\(shop-run11-1`));
     expect(errorOf(result)).not.toMatch(new RegExp(`\\b${revoked[5]} \\(`));
-    stage.service.faults.add(onDelete(status(403), {}));
-    if (dryRun === 'false') stage.addKey('11');
-    if (dryRun === 'false') expect((await stage.sweep(inputs)).outputs['status']).toBe('error');
   },
 );
 
@@ -172,7 +132,6 @@ staged.for<[string, KnownRun, why: RegExp, inputs?: Inputs]>([
   ['unknown', 'gone', /current run/],
   ['forbidden', failing(403), /status 403/],
   ['no response with a short timeout', 'hangs', /GitHub did not respond/, { timeout: '50s' }],
-  ['a rate limit without end', failing(429, { retryAfterMs: minute }), /status 429/],
 ])('if the current run cannot be read (%s), a sweep revokes only keys older than 35 d', async (row, { stage }) => {
   const [, run, why, inputs] = row;
   stage.runs.set(ownRun, run);
