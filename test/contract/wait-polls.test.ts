@@ -35,7 +35,6 @@ test.for(targets)(
 
 test.for([
   ['250ms', 0.25],
-  ['5s', 5],
   ['20s', 20],
 ] as const)('with poll-interval: %s, that is the pause between all polls', async ([pause, length], context) => {
   const faults = [{ fault: delay(200) }];
@@ -48,18 +47,10 @@ const lastPollAt1m = { timeout: '1m', ...every('59s') };
 
 test.for<[what: string, plan: OperationPlan, verdict: string, options?: WaitOptions]>([
   ['an operation that has just finished', runs(59.9), 'finished'],
-  ['an operation that has just failed', failsIn(59.9), 'failed'],
   ['an operation that is still running', runs(60.1), 'timeout'],
   ['an end whose response takes 1.4 s', runs(59.9), 'finished', { faults: [{ from: 3, fault: delay(1_400) }] }],
   ['an end whose response takes 1.6 s', runs(59.9), 'timeout', { faults: [{ from: 3, fault: delay(1_600) }] }],
   ['an end in spite of a hold', runs(30), 'finished', { faults: [{ nth: 2, fault: retryAfter(429, 90) }] }],
-  [
-    'an end in spite of the Retry-After of a 503',
-    runs(1),
-    'finished',
-    { faults: [{ nth: 1, fault: retryAfter(503, 90) }] },
-  ],
-  ['a 401', runs(59.9), 'timeout', { faults: [{ from: 3, fault: status(401) }] }],
 ])('a last poll at the deadline that sees %s ends the step', async ([, plan, verdict, options], context) => {
   await expectEnd(context, { status: verdict, by: 0, ms: seconds(59, 62) }, [plan], lastPollAt1m, options);
 });
@@ -106,15 +97,9 @@ test.for(targets)(
   async ([, target], context) => {
     const inputs = { ...once, ...target };
     for (const fault of [status(503), status(429)]) {
-      await expectEnd(context, { status: 'finished', requests: 2 }, [ended], inputs, {
-        faults: [{ nth: 1, fault }],
-        ...lastPage,
-      });
       await expectEnd(context, { status: 'finished', ms: seconds(50, 60) }, [ended], inputs, during(0, 50, fault));
-      const { result } = await expectEnd(context, { status: expect.anything(), ms: seconds(60, 66) }, [ended], inputs, {
-        faults: [{ fault }],
-      });
-      expect(['error', 'timeout']).toContain(result.outputs['status']);
+      const end = { status: expect.stringMatching(/^(error|timeout)$/), ms: seconds(60, 66) };
+      await expectEnd(context, end, [ended], inputs, { faults: [{ fault }] });
     }
   },
 );
@@ -142,7 +127,6 @@ test('after a burst of 8, at most 9.5 requests are sent in a second', async (con
 
 test.for<[what: string, fault: ReturnType<typeof status>, seconds: number, most: number]>([
   ['of 10 s', retryAfter(429, 10), 10, 13],
-  ['as a date 10 s ahead', status(429, { retryAfter: { dateInSeconds: 10 } }), 9, 13],
   ['that is absent', status(429), 1, 2.3],
 ])(
   'a 429 with a Retry-After %s holds all requests for that and a random time more',
@@ -172,21 +156,14 @@ test('several 429s of one burst lower the rate once, and it recovers', async (co
   expect(await sentIn10s(8)).toBeGreaterThan(0.8 * (await sentIn10s(1)));
 });
 
-test.for<[projects: number, perSecond: number, bucket: number, retryAfter: number | undefined, within: number]>([
-  [30, 10, 10, 60, 11.8],
-  [100, 10, 10, undefined, 32.8],
-  [100, 10, 10, 1, 32.8],
-])(
-  '%i idle projects behind %f requests a second with bursts of %i and Retry-After %s take less than %f s',
-  async (row, context) => {
-    const [projects, perSecond, bucket, retryAfter, most] = row;
-    for (let seed = 1; seed <= 2; seed++) {
-      const random = seededRandom(seed);
-      const options = { seed, projects, limit: { perSecond, bucket, retryAfter }, trip: () => 10 + 190 * random() };
-      await expectAllEnd(context, { ...nothing, ms: seconds(5, most) }, [], {}, options);
-    }
-  },
-);
+test('100 idle projects behind 10 requests a second with bursts of 10 end within 1.6 times of ideal', async (context) => {
+  for (let seed = 1; seed <= 2; seed++) {
+    const random = seededRandom(seed);
+    const limit = { perSecond: 10, bucket: 10, retryAfter: undefined };
+    const options = { seed, projects: 100, limit, trip: () => 10 + 190 * random() };
+    await expectAllEnd(context, { ...nothing, ms: seconds(5, 32.8) }, [], {}, options);
+  }
+});
 
 test('30 steps of one job that share a service of 12 requests a second all succeed', async (context) => {
   const random = seededRandom(1);
