@@ -14,8 +14,6 @@ type Run = (mode: Mode, response: Response | Respond, inputs?: Inputs) => Promis
 
 const otherId = 'b17f8772-1877-4da9-a939-3a3ae62d1d8d';
 const inputsOf: Readonly<Record<Mode, Inputs>> = { ...requiredInputs, 'revoke-key': { 'key-id': '7' } };
-/** Each run takes random values of its own. */
-const numRuns = 25;
 
 const test = withoutFixtures.extend<{ run: Run }>({
   /** Runs steps with step debug on. In none of them text acts as more than text, or an exception is shown. */
@@ -35,29 +33,6 @@ const test = withoutFixtures.extend<{ run: Run }>({
 });
 
 const operationBody = (fields: object) => JSON.stringify({ operation: fields });
-function inTurn(responses: readonly Response[]): Respond {
-  return (_, n) => responses[Math.min(n, responses.length) - 1] ?? '';
-}
-
-/** Checks random values, and an example. `succeeds` tells whether the step succeeded, as it must for the example. */
-async function check<T>(values: fc.Arbitrary<T>, example: T, succeeds: (value: T) => Promise<boolean>): Promise<void> {
-  expect(await succeeds(example)).toBe(true);
-  const property = fc.asyncProperty(values, async (value) => void (await succeeds(value)));
-  await fc.assert(property, { numRuns });
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-}
-
 /** What a service responds that has the text in every field. */
 function everywhere(written: string): Respond {
   const times = { created_at: written, updated_at: written, last_used_at: written };
@@ -73,10 +48,7 @@ function everywhere(written: string): Respond {
   return (path, _, { method }) => {
     if (method === 'DELETE') return JSON.stringify({ id: 7, revoked: true, ...fields });
     if (path === 'projects' && method === 'POST')
-      return JSON.stringify({
-        ...fields,
-        operations: operations.map((one) => ({ ...one, project_id: 'p' })),
-      });
+      return JSON.stringify({ ...fields, operations: operations.map((one) => ({ ...one, project_id: 'p' })) });
     if (method === 'POST') return JSON.stringify({ id: 7, key: 'minted-0123456789abcdef', ...fields });
     if (path.startsWith('api_keys')) return JSON.stringify([{ id: 7, ...fields }]);
     if (path.includes(`operations/`)) return operationBody(operations[path.includes(id) ? 0 : 1] ?? {});
@@ -111,9 +83,7 @@ test.for<[what: string, response: Response]>([
   ['a 200 body that is not JSON', '\uFEFF\u0000\u001b[2J::error::HACKED\r\n##[error]HACKED\u2028\u202E'],
   ['a page title', { status: 403, headers: html, body: `<html><title>${every.replaceAll('<', ' ')}</title></html>` }],
   ['the path of a redirect', redirect(`https://evil.example/${inHeader(every).replace(/[?#]/g, '')}`)],
-  ['a status that is an array', operationBody({ id, status: [every] })],
   ['the id of another operation', operationBody({ id: every, status: 'finished' })],
-  ['a string in place of a record', JSON.stringify({ operation: every })],
 ])('wait-operation shows hostile text in %s as plain text', async ([, response], { run }) => {
   expect((await run('wait-operation', response, { timeout: '0' })).outputs['status']).toBe('error');
 });
@@ -129,42 +99,36 @@ test('a step rejects an operation id that could act as a command or does not fit
   }
 });
 
-const operation = record({
-  ...{ id: `"${id}"`, project_id: '"p"', branch_id: '"br-1"', action: '"create_branch"', status: '"finished"' },
-  ...{ failures_count: '0', created_at: '"2024-01-01T00:00:00Z"', updated_at: '"2024-01-01T00:00:09Z"' },
+const operation = record({ id: `"${id}"`, project_id: '"p"', status: '"finished"', failures_count: '0' });
+const anyResponse = fc.record({
+  status: fc.oneof({ weight: 8, arbitrary: fc.constant(200) }, fc.integer({ min: 100, max: 999 })),
+  body: fc.oneof(
+    { weight: 6, arbitrary: operation.map((one) => `{"operation":${one}}`) },
+    operation.map((one) => `{"operation":${one}`),
+    fc.oneof(operation, json),
+  ),
 });
-const finished = { id, status: 'finished' };
-const status = fc.oneof(
-  { weight: 8, arbitrary: fc.constant(200) },
-  { weight: 1, arbitrary: fc.integer({ min: 100, max: 999 }) },
-);
-
-/** A value as a body, within one, cut, or something else. */
-function response(value: fc.Arbitrary<string>, wrap: (value: string) => string = (one) => one) {
-  const body = fc.oneof(
-    { weight: 6, arbitrary: value.map(wrap) },
-    { weight: 1, arbitrary: value },
-    { weight: 1, arbitrary: json },
-    { weight: 1, arbitrary: value.map((one) => wrap(one).slice(0, -1)) },
-  );
-  return fc.record({ status, body });
-}
 
 function provesEnd({ status, body }: { readonly status: number; readonly body: string }): boolean {
-  const isWhole = status >= 200 && status < 300 && status !== 206;
-  const { id: shown, status: end, project_id: of } = fieldsOf(fieldsOf(parsed(body))['operation']);
-  const isOfProject = of === undefined || of === null || of === 'p';
-  return isWhole && shown === id && (end === 'finished' || end === 'skipped') && isOfProject;
+  if (status < 200 || status > 299 || status === 206) return false;
+  try {
+    const { id: shown, status: end, project_id: of } = JSON.parse(body).operation;
+    return shown === id && ['finished', 'skipped'].includes(end) && [undefined, null, 'p'].includes(of);
+  } catch {
+    return false;
+  }
 }
 
 test('a wait succeeds only if a response proves that the operation has ended', async ({ run }) => {
-  const one = response(operation, (value) => `{"operation":${value}}`);
-  const example = [{ status: 200, body: operationBody(finished) }];
-  await check(fc.array(one, { minLength: 1, maxLength: 3 }), example, async (responses) => {
-    const { conclusion } = await run('wait-operation', inTurn(responses));
-    if (conclusion === 'success') expect(responses.some(provesEnd)).toBe(true);
-    return conclusion === 'success';
+  const succeeds = async (given: readonly Response[]) => {
+    const respond: Respond = (_, n) => given[Math.min(n, given.length) - 1] ?? '';
+    return (await run('wait-operation', respond)).conclusion === 'success';
+  };
+  expect(await succeeds([operationBody({ id, status: 'finished' })])).toBe(true);
+  const property = fc.asyncProperty(fc.array(anyResponse, { minLength: 1, maxLength: 3 }), async (responses) => {
+    if (await succeeds(responses)) expect(responses.some(provesEnd)).toBe(true);
   });
+  await fc.assert(property, { numRuns: 25 });
 });
 
 test.for<[what: string, bad: string, usable: string]>([

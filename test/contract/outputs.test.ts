@@ -57,8 +57,7 @@ test('result-file is written to RUNNER_TEMP or the temporary folder, readable on
 });
 
 // Lists are printed in pieces of 1,000 records.
-const lists: [mode: Mode, noun: string, count: number, body: (records: string) => string, inputs?: Inputs][] = [
-  ['wait-operation', 'operation', 1, (records) => `{"operation":${records.slice(1, -1)}}`, { 'operation-id': uuid(0) }],
+const lists: [mode: Mode, noun: string, count: number, body: (records: string) => string][] = [
   ['list-operations', 'operation', 1, (records) => `{"operations":${records}}`],
   ['list-projects', 'project', 1, (records) => `{"projects":${records}}`],
   ['list-keys', 'key', 1_001, (records) => records],
@@ -67,11 +66,10 @@ const lists: [mode: Mode, noun: string, count: number, body: (records: string) =
 test.for(lists)(
   '`%s` leaves an array of more than 30,000 characters empty, with one warning',
   async (list, context) => {
-    const [mode, noun, count, body, inputs] = list;
-    const given = { ...requiredInputs[mode], ...inputs };
+    const [mode, noun, count, body] = list;
     let response = '';
     const stage = await setStage(context, { oneJob: true, respond: () => response });
-    for (const start of ['x', 'ä', '##['])
+    for (const start of ['ä', '##['])
       for (const isSet of [true, false]) {
         const record = (name: string, n: number) =>
           mode === 'list-keys' ? { id: n, name } : { id: uuid(n), status: 'finished', name };
@@ -80,7 +78,7 @@ test.for(lists)(
         const room = 30_000 - escaped(print(start)).length;
         const records = print(start + 'x'.repeat(isSet ? room : room + 1));
         response = body(records);
-        const result = await stage.runMode(mode, given, { debug: true });
+        const result = await stage.runMode(mode, requiredInputs[mode], { debug: true });
         expect(result.conclusion).toBe('success');
         expect(result.outputs[`${noun}s`]).toBe(isSet ? escaped(records) : '');
         expect(JSON.parse(result.outputs[`${noun}-ids`] ?? '')).toHaveLength(count);
@@ -111,17 +109,6 @@ test('a step leaves an output of more than 200,000 characters empty, and one war
   expect(JSON.parse(resultFileOf(more)).project_ids).toHaveLength(101);
 });
 
-test('result-file holds all of 1,001 projects, with the parent key redacted', async (context) => {
-  const key = 'parent-key-0123456789abcdef';
-  const print = (secret: string) =>
-    Array.from({ length: 1_001 }, (_, n) => ({ id: `p-${n}`, name: `]},{[${secret}`, size: n }));
-  const result = await run(context, 'list-projects', JSON.stringify({ projects: print(key) }), { 'api-key': key });
-  const ids = print('').map(({ id }) => id);
-  const file = JSON.parse(resultFileOf(result));
-  expect(file).toMatchObject({ mode: 'list-projects', status: 'ok', count: 1_001, project_ids: ids });
-  expect(file).toMatchObject({ projects: print('***') });
-});
-
 test('outputs and result-file escape ##[ in records, and their JSON has the same value', async (context) => {
   let body = '';
   const stage = await setStage(context, { oneJob: true, respond: () => body });
@@ -140,11 +127,4 @@ test('outputs and result-file escape ##[ in records, and their JSON has the same
     expect(JSON.parse(file)).toMatchObject({ project_ids: projects.map(({ id }) => id), projects });
   });
   await fc.assert(property, { numRuns: 40, examples });
-});
-
-const oddKeys = ['se##[cret-key', 'secret-key##', '[secret-key'];
-test.for(oddKeys)('the step redacts the whole parent key “%s”, even inside “##…[”', async (key, context) => {
-  const result = await run(context, 'list-keys', JSON.stringify([{ id: 7, name: `##${key}[` }]), { 'api-key': key });
-  expect(result.outputs['keys']).toBe('[{"id":7,"name":"##***["}]');
-  expect(resultFileOf(result)).toContain('[{"id":7,"name":"##***["}]');
 });

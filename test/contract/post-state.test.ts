@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { type PostState, serializePostState } from '../../src/keys/post-state.js';
 import { status } from '../kit/fault.js';
-import { json, record, text } from '../kit/hostile-values.js';
 import { type Inputs, type Mode, modes, requiredInputs } from '../kit/inputs.js';
 import { forged, readSaved } from '../kit/saved-state.js';
 import { setStage, staged } from '../kit/stage.js';
@@ -105,10 +104,7 @@ test('post does not send the parent key if any byte of the state is changed', as
   const changed = fc
     .tuple(fc.constantFrom(saved, intent), fc.nat({ max: saved.length - 1 }), by)
     .map(([state, at, by]) => state.slice(0, at) + by + state.slice(at + 1));
-  const right = Object.fromEntries(Object.entries(object).map(([name, value]) => [name, JSON.stringify(value)]));
-  const written = fc.oneof({ weight: 3, arbitrary: record(right) }, json, text);
-  const other = fc.tuple(fc.constantFrom(readSaved(saved).seal, ''), written).map((parts) => parts.join(''));
-  const property = fc.asyncProperty(fc.oneof({ weight: 2, arbitrary: changed }, other), async (state) => {
+  const property = fc.asyncProperty(changed, async (state) => {
     fc.pre(![saved, intent].includes(state) && !state.includes('\u0000'));
     const post = await stage.post(state);
     expect(stage.keysSent()).not.toContain(`Bearer ${service.apiKey}`);
@@ -122,7 +118,6 @@ test('post does not send the parent key if any byte of the state is changed', as
 test.for<[what: string, change: (stage: Forgery) => string]>([
   ['is not JSON', () => 'nonsense'],
   ['is cut', ({ saved }) => saved.slice(0, -20)],
-  ['has no URL', ({ saved }) => forged(saved, { baseUrl: undefined })],
   ['has a URL that is none', ({ saved }) => forged(saved, { baseUrl: 'control.test' })],
 ])('if the state %s, post sends no request and gives an alarm that names the run', async ([, change], context) => {
   const stage = await setForgery(context);

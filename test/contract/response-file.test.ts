@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Inputs, operationId as one, rejectInputs } from '../kit/inputs.js';
 import { errorOf, noticesOf, type Stage, setStage, staged } from '../kit/stage.js';
-import { defectsOf } from '../kit/text-defects.js';
 import { Job } from '../runner/job.js';
 import type { StepResult } from '../runner/step.js';
 
@@ -11,7 +10,7 @@ const two = 'b17f8772-1877-4da9-a939-3a3ae62d1d8d';
 
 const respond = (path: string) => `{"operation":{"id":"${path.split('/').at(-1)}","status":"finished"}}`;
 
-function write({ folder }: Stage, bytes: string | Uint8Array): Inputs {
+function write({ folder }: Stage, bytes: string): Inputs {
   const path = join(folder, 'response.json');
   writeFileSync(path, bytes);
   return { 'project-id': 'p', 'operation-id': '', 'response-file': path };
@@ -39,17 +38,14 @@ staged('response-file is relative to the workspace, and the step reads only ids 
   expect(shown(result)).not.toContain('hunter2');
 });
 
-const windows = `{\r\n  "operations": [{ "id": "${one}" }]\r\n}\r\n`;
-test.for<readonly [found: string, what: string, bytes: string | Uint8Array, ids: readonly string[]]>([
+test.for<readonly [found: string, what: string, bytes: string, ids: readonly string[]]>([
   ['two ids', '`operations`', `{"operations":[{"id":"${one}"},{"id":"${two}"}]}`, [one, two]],
   ['one id', '`operation`', `{"operation":{"id":"${one}","project_id":"p"}}`, [one]],
   ['two ids', 'both fields', `{"operation":{"id":"${two}"},"operations":[{"id":"${one}"}]}`, [one, two]],
   ['one id', 'null as project', `{"operation":{"id":"${one}","project_id":null},"project_id":null}`, [one]],
-  ['one id', 'null as operations', `{"operations":null,"operation":{"id":"${one}"}}`, [one]],
   ['no ids', 'an empty list', '{"operations":[]}', []],
   ['one id', 'a bare array of operations', `[{"id":"${one}","status":"running"}]`, [one]],
-  ['one id', 'a UTF-8 byte order mark', `\uFEFF${windows}`, [one]],
-  ['one id', 'the UTF-16 of Windows PowerShell', Buffer.from(`\uFEFF${windows}`, 'utf16le'), [one]],
+  ['one id', 'a UTF-8 byte order mark', `\uFEFF{"operations":[{"id":"${one}"}]}\r\n`, [one]],
 ])('the step reads %s from a response-file with %s', async ([, , bytes, ids], context) => {
   const stage = await setStage(context, { respond });
   const result = await stage.run(write(stage, bytes));
@@ -64,12 +60,9 @@ staged.for<readonly [what: string, text: string, message: RegExp]>([
   ['a truncated body', '{"hunter2":1', /not JSON/],
   ['an error response', '{"code":"hunter2","message":"hunter2"}', /contains no operations.*fail-with-body/],
   ['an error beside an empty list', '{"error":"hunter2","operations":[]}', /an error and no operations/],
-  ['an array of other records', '[{"hunter2":1}]', /has no UUID in operations\[0\]\.id/],
-  ['operations that are null', '{"operations":null,"operation":null}', /contains no operations/],
   ['operations that are a string', '{"operations":"hunter2"}', /contains no operations.*operation-id: all/],
   ['a record without id', `{"operations":[{"id":"${one}"},{"hunter2":1}]}`, /has no UUID in operations\[1\]\.id/],
   ['an id that is not a UUID', '{"operation":{"id":"hunter2"}}', /has no UUID in operation\.id/],
-  ['the word all as id', '{"operation":{"id":"all"}}', /has no UUID in operation\.id/],
   [
     'another project',
     `{"operation":{"id":"${one}","project_id":"hunter2"}}`,
@@ -82,7 +75,7 @@ staged.for<readonly [what: string, text: string, message: RegExp]>([
   expect(shown(result)).not.toContain('hunter2');
 });
 
-test('a response-file that is missing, a folder or too large is rejected', async (context) => {
+test('a response-file that is missing, JSON or too large is rejected', async (context) => {
   const stage = await setStage(context, { oneJob: true });
   const huge = write(stage, '');
   truncateSync(String(huge['response-file']), 8 * 1024 * 1024 + 1);
@@ -90,13 +83,9 @@ test('a response-file that is missing, a folder or too large is rejected', async
   for (const [path, message] of [
     ['none', missing],
     [`{${operations}}`, /^Bad input: response-file: is JSON; expected the path of a file/],
-    [stage.folder, /is not a regular file; expected the file/],
     [huge['response-file'], /is larger than 8 MiB/],
-    // Files of the kernel have no size, and some of them never end.
-    ['/proc/version', /is empty|cannot be read/],
   ] as const) {
     const result = await rejectInputs(stage, 'wait-operation', { ...huge, 'response-file': path });
     expect(errorOf(result)).toMatch(message);
-    expect(defectsOf(result)).toEqual([]);
   }
 });
