@@ -39,11 +39,6 @@ test('each relative link of a document leads to an existing file and heading', (
   expect(links.filter(({ to, anchor }) => anchor !== undefined && !anchorsOf(to).includes(anchor))).toEqual([]);
 });
 
-test('the README links every example', () => {
-  const shown = links.filter(({ from }) => from === 'README.md').map(({ to }) => to);
-  expect(readdirSync('examples').filter((name) => !shown.includes(`examples/${name}`))).toEqual([]);
-});
-
 const examples = readdirSync('examples').map((file) => textOf(join('examples', file)));
 
 test('the examples show every mode', () => {

@@ -32,7 +32,3 @@ test.for(['action.yml', 'node24/action.yml'])('main and post run from the archiv
   expect(result.outputs).toMatchObject({ status: 'finished' });
   expect(await stage.runPost(result)).toMatchObject({ conclusion: 'success' });
 });
-
-test('git tracks no file that it is told to ignore', () => {
-  expect(execFileSync('git', ['ls-files', '-ci', '--exclude-standard'], { encoding: 'utf8' })).toBe('');
-});

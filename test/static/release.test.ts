@@ -53,7 +53,6 @@ const tags = () =>
       .map((line) => line.split('\t').reverse()),
   );
 let first = '';
-let second = '';
 
 beforeAll(() => {
   execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', join(folder, 'remote')]);
@@ -87,16 +86,14 @@ test('release.js rejects what is no version, and files that are not as committed
   expect(() => readFileSync(packed)).toThrow('ENOENT');
 });
 
-test('release.js tags a release once and moves v1 only forward, also beside branches named like these tags', () => {
+test('release.js tags a release once and moves v1 only forward', () => {
   ends(1, 'v1.0.0 does not exist yet', 'move-major', '1.0.0');
   ends(0, first, 'create-tag', '1.0.0');
   expect(tags()).toEqual({ 'refs/tags/v1.0.0': first });
   ends(0, 'already', 'create-tag', '1.0.0');
   ends(0, 'nowhere', 'move-major', '1.0.0');
 
-  git('push', '--quiet', 'origin', `${first}:refs/heads/x/refs/tags/v1.1.0`);
-  second = merge('1.1.0');
-  git('push', '--quiet', 'origin', `${second}:refs/heads/x/refs/tags/v1`);
+  const second = merge('1.1.0');
   ends(0, second, 'create-tag', '1.1.0');
   ends(0, `before at ${first}`, 'move-major', '1.1.0');
   git('checkout', '--quiet', first);
@@ -115,11 +112,4 @@ test.for<[what: string, version: string, reason: RegExp, prepare?: (version: str
   prepare(version);
   ends(1, reason, 'create-tag', version);
   expect(tags()).toEqual(before);
-});
-
-test('release.js fails if the push leaves the tag at another commit', () => {
-  git('push', '--quiet', '--delete', 'origin', 'v1.1.0');
-  const hook = `#!/bin/sh\nread -r _ _ ref && git update-ref "$ref" ${first}\n`;
-  writeFileSync(join(folder, 'remote/hooks/post-receive'), hook, { mode: 0o755 });
-  ends(1, `v1.1.0 is at ${first} after the push, not at ${git('rev-parse', 'HEAD')}`, 'create-tag', '1.1.0');
 });
