@@ -10,24 +10,18 @@ staged('the step reports all invalid inputs in one error, with what it expects',
   const result = await rejectInputs(stage, 'wait-operation', {
     timeout: '10 minutes',
     summary: 'yes',
-    'project-id': 'a/b',
     'operation-id': 'ALL',
     'fail-on': 'match',
-    'poll-interval': '1.5s',
-    'fail-fast': 'nope',
     'key-id': '5',
     failon: 'empty',
   });
   const lines = errorOf(result).split('\n');
-  expect([lines[0], lines.at(-1), lines.length]).toEqual(['9 bad inputs:', 'No request was sent.', 11]);
+  expect([lines[0], lines.at(-1), lines.length]).toEqual(['6 bad inputs:', 'No request was sent.', 8]);
   for (const [name, value, expected] of [
     ['timeout', '10 minutes', '90s'],
     ['summary', 'yes', 'true or false'],
-    ['project-id', 'a/b', '“/”'],
     ['operation-id', 'ALL', 'a UUID, or the word “all”'],
     ['fail-on', 'match', 'valid values: empty'],
-    ['poll-interval', '1.5s', 'auto'],
-    ['fail-fast', 'nope', 'true or false'],
     ['key-id', '5', 'expected it to be empty'],
   ])
     expect(lines.find((line) => line.startsWith(`- ${name}: “${value}” `))).toContain(expected);
@@ -337,8 +331,4 @@ test.for(Object.entries(attacks))('the step prints %s in inputs as text', async 
   const bad = Object.fromEntries(names.map((name) => [name, odd]));
   for (const mode of [...modes, odd])
     expect(defectsOf(await rejectInputs(stage, mode, { ...bad, mode }, { debug: true })), mode).toEqual([]);
-  const filter = `name=x\n${odd.replaceAll('=', '-')}`;
-  const env = { [`INPUT_${odd.replaceAll('=', '-')}`]: 'x' };
-  const rejected = await rejectInputs(stage, 'list-keys', { filter }, { debug: true, env });
-  expect(defectsOf(rejected)).toEqual([]);
 });

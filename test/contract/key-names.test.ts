@@ -17,9 +17,7 @@ const by = (server: string, repository = '123456789') => repositoryFingerprint(s
 const hub = 'https://github.com';
 test.for<[what: string, env: Env, run: object]>([
   ['the run and the attempt', { GITHUB_RUN_ID: '77', GITHUB_RUN_ATTEMPT: '3' }, { id: '77', attempt: 3 }],
-  ['a run id of 20 digits', { GITHUB_RUN_ID: '18446744073709551615' }, { id: '18446744073709551615' }],
   ['the same repository after a rename', { GITHUB_REPOSITORY: 'acme-inc/store' }, { fingerprint: by(hub) }],
-  ['github.com if no server is set', { GITHUB_SERVER_URL: undefined }, { fingerprint: by(hub) }],
   ['another server', { GITHUB_SERVER_URL: 'https://GHE.example' }, { fingerprint: by('https://ghe.example') }],
   ['owner/name if no id is set', { GITHUB_REPOSITORY_ID: '' }, { fingerprint: by(hub, 'acme/shop') }],
 ])('the name of a new key tells %s', async ([, env, run], context) => {

@@ -181,12 +181,3 @@ staged('if the state cannot be written, create-key fails without a request', asy
   expect(errorOf(main)).toMatch(/nowhere/);
   expect(stage.service.requests).toEqual([]);
 });
-
-test('a create that answers the parent key is not usable, and the parent key is saved nowhere', async (context) => {
-  const stage = await setStage(context);
-  const { apiKey } = stage.service;
-  stage.service.faults.add(onCreate(status(200, { body: JSON.stringify({ id: 5, key: apiKey }) }), always));
-  const main = await stage.runMode('create-key');
-  expectNoKey(main);
-  expect(main.state['key']).not.toContain(apiKey);
-});

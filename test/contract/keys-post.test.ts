@@ -1,15 +1,8 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { Fault, FaultRule } from '../../control-plane/index.js';
 import { addBetween, delay, hang, lost, onCreate, onDelete, onList, page, retryAfter, status } from '../kit/fault.js';
-import {
-  type FinishedJob,
-  type JobPlan,
-  type KeyStage,
-  killAt,
-  noLeftovers,
-  parentKey,
-  runJob,
-} from '../kit/key-stage.js';
+import type { FinishedJob, JobPlan, KeyStage } from '../kit/key-stage.js';
+import { killAt, noLeftovers, parentKey, runJob } from '../kit/key-stage.js';
 import { warningsOf } from '../kit/stage.js';
 import { between, gaps, second } from '../kit/times.js';
 import type { StepOptions, StepResult } from '../runner/step.js';

@@ -3,20 +3,8 @@ import { delay, hang, status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import type { Stage } from '../kit/stage.js';
 import { atLeast, between, gaps, second } from '../kit/times.js';
-import {
-  ended,
-  every,
-  expectAllEnd,
-  failsIn,
-  forever,
-  listsBehind,
-  listWith,
-  many,
-  nothing,
-  runs,
-  type WaitOptions,
-  type WaitPlan,
-} from '../kit/wait.js';
+import type { WaitOptions, WaitPlan } from '../kit/wait.js';
+import { ended, expectAllEnd, failsIn, forever, listsBehind, listWith, many, nothing, runs } from '../kit/wait.js';
 
 const onePage = { notShown: { maximumPageSize: 1, overMaximum: 'clamp', lastPageCursor: 'absent' } } as const;
 const long = { timeout: '30m' };
@@ -30,8 +18,8 @@ const begins = (at: number, late: number, plan: WaitPlan): WaitPlan => ({
 
 test.for<[what: string, inputs: Inputs]>([
   ['by default', {}],
-  ['with poll-interval: 1m', every('1m')],
-  ['with poll-interval: 100ms', every('100ms')],
+  ['with poll-interval: 1m', { 'poll-interval': '1m' }],
+  ['with poll-interval: 100ms', { 'poll-interval': '100ms' }],
 ])('a project without operations is idle after two reads, 5 s apart (%s)', async ([, inputs], context) => {
   const end = { ...nothing, ms: between(5 * second, 5.6 * second) };
   const { times } = await expectAllEnd(context, end, [], inputs);

@@ -2,20 +2,7 @@ import { expect, test } from 'vitest';
 import { hang, html, onOperations, status } from '../kit/fault.js';
 import { errorOf, warningsOf } from '../kit/stage.js';
 import { atLeast, between, second } from '../kit/times.js';
-import {
-  all,
-  ended,
-  every,
-  expectAllEnd,
-  expectEnd,
-  failsIn,
-  forever,
-  listsBehind,
-  many,
-  patient,
-  runs,
-  targets,
-} from '../kit/wait.js';
+import { all, ended, expectEnd, failsIn, forever, listsBehind, many, patient, runs, targets } from '../kit/wait.js';
 
 const pages = (paths: readonly string[]) => paths.filter((path) => path.includes('?')).length;
 const singles = (paths: readonly string[]) => paths.length - pages(paths);
@@ -79,7 +66,13 @@ test.for([
   async (row, context) => {
     const [, count, buried, buriedUnder, listed, single] = row;
     const end = { status: 'finished', count };
-    const { paths } = await expectEnd(context, end, many(count, ended), every('1m'), { buried, buriedUnder });
+    const { paths } = await expectEnd(
+      context,
+      end,
+      many(count, ended),
+      { 'poll-interval': '1m' },
+      { buried, buriedUnder },
+    );
     expect([pages(paths()), singles(paths())]).toEqual([listed, single]);
   },
 );
@@ -94,7 +87,7 @@ test('an operation of a wait for all that newer ones push off the first page is 
 test('of 40 pending operations of a wait for all whose list fails, each is asked for in turn, also the last', async (context) => {
   const faults = [onOperations(status(503), { from: 2 })];
   const plans = [...many(39, forever), failsIn(20)];
-  await expectAllEnd(context, { status: 'failed', by: 39 }, plans, { timeout: '2m' }, { faults });
+  await expectEnd(context, { status: 'failed', by: 39 }, plans, { timeout: '2m', ...all }, { faults });
 });
 
 test('a list that shows ended operations running for ever does not end the step as a timeout', async (context) => {

@@ -3,20 +3,8 @@ import { delay, hang, html, lost, page, retryAfter, status } from '../kit/fault.
 import type { Inputs } from '../kit/inputs.js';
 import { errorOf, type Stage } from '../kit/stage.js';
 import { atLeast, second, seconds } from '../kit/times.js';
-import {
-  all,
-  during,
-  ended,
-  every,
-  expectEnd,
-  failsIn,
-  forever,
-  many,
-  meets,
-  patient,
-  runs,
-  type WaitPlan,
-} from '../kit/wait.js';
+import type { WaitPlan } from '../kit/wait.js';
+import { all, during, ended, every, expectEnd, failsIn, forever, many, meets, patient, runs } from '../kit/wait.js';
 
 const targets: [what: string, count: number, inputs: Inputs][] = [
   ['one id', 1, {}],

@@ -102,14 +102,3 @@ example('fan-out-in-batches.yml', 'runs its script for each project, each job wi
   expect(projects.sort()).toEqual(wanted.map((id) => `migrate ${id}`).sort());
   expect(service.plane.aliveKeys().map(({ id }) => id)).toEqual(['1']);
 });
-
-example('fan-out-in-batches.yml', 'goes on without a failed project', async (file, context) => {
-  const { service, run, script, startUntil, story } = await setStage(context, { projects: 12 });
-  const [busy = '', broken = '', ...others] = inEurope(service.plane.projectsJson);
-  startUntil({ endpoint: 'list-operations', path: busy }, { projectId: busy, outcome: 'failed' });
-  const failing = script('migrate').replace('exec curl', `test "$1" != ${broken} || exit 3\nexec curl`);
-  const { succeeded } = await run(file, 'schedule', { 'migrate.sh': failing });
-  expect(succeeded).toBe(false);
-  const migrated = story().flatMap((line) => /^migrate (\S+),/.exec(line)?.[1] ?? []);
-  expect(migrated.sort()).toEqual(others.sort());
-});
