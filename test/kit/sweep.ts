@@ -6,8 +6,8 @@ import type { KnownRun } from './workflow-runs.js';
 export const completed: KnownRun = { attempt: 1, isCompleted: true };
 export const running: KnownRun = { attempt: 1, isCompleted: false };
 
-export function failing(status: number, more: { readonly retryAfterMs?: number } = {}) {
-  return { message: `GitHub responded with status ${status}`, status, transient: status >= 429, ...more };
+export function failing(status: number) {
+  return { message: `GitHub responded with status ${status}`, status, transient: status >= 429 };
 }
 
 /** Two keys of a run: first one older than the default of older-than, then one younger. */
