@@ -9,12 +9,11 @@ import { ended } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
 const project = ({ projectId }: Stage) => ({ 'project-id': projectId });
-const addKey = ({ service }: Stage) => service.plane.addKey('my key');
 
 const calls = [
   call('wait-operation for an id', (stage) => ({ ...project(stage), 'operation-id': stage.operation(ended).id })),
   call('list-operations', project),
-  call('revoke-key by name', (stage) => ({ 'key-name': addKey(stage).name })),
+  call('revoke-key by name', ({ service }) => ({ 'key-name': service.plane.addKey('my key').name })),
   call('create-key', () => ({}), 'POST'),
 ];
 type Call = ReturnType<typeof call>;
@@ -58,6 +57,7 @@ const problems: readonly Problem[] = [
   serviceSays(407, 1, /https_proxy.*no_proxy/),
   ['a 206', status(206), 5, /status 206 \(partial content\)/, unusableAdvice],
   ['an HTML page', html, 5, /status 200 with an HTML page “Sign in” .*proxy or a login page/, baseUrlAdvice],
+  ['an HTML page with 401', page(401), 5, /status 401 with an HTML page “Sign in”/, baseUrlAdvice],
   ['an HTML page with 407', page(407), 1, /status 407 with an HTML page/, /https_proxy.*no_proxy/],
   ['a redirect', redirect(elsewhere), 1, /to https:\/\/elsewhere\.test\/v2… was not followed/, baseUrlAdvice],
   ['a timeout', hang, 2, /No complete response within (20s|30s|1m)\b/, networkAdvice],

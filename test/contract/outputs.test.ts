@@ -2,15 +2,10 @@ import { rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import fc from 'fast-check';
-import { expect, type TestContext, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { status as fault } from '../kit/fault.js';
 import { type Inputs, type Mode, requiredInputs, uuid } from '../kit/inputs.js';
 import { errorOf, resultFileOf, setStage, staged, warningsOf } from '../kit/stage.js';
-
-async function run(context: TestContext, mode: string, body: string, inputs?: Inputs) {
-  const stage = await setStage(context, { respond: () => body });
-  return stage.runMode(mode, inputs, { debug: true });
-}
 
 staged('a successful wait sets all outputs, and masks only the parent key', async ({ stage }) => {
   const ids = [60_000, 0, 120_000].map((ageMs) => stage.operation({ ageMs, lengthMs: 0 }).id);
@@ -89,13 +84,10 @@ test.for(lists)(
 );
 
 test('a step leaves an output of more than 200,000 characters empty, and one warning names all of them', async (context) => {
-  const projects = (extra: number) => {
+  const projects = async (extra: number) => {
     const ids = Array.from({ length: 100 }, (_, n) => String(n).padStart(1_996, 'é'));
-    return run(
-      context,
-      'list-projects',
-      JSON.stringify({ projects: [...ids, 'x'.repeat(extra)].map((id) => ({ id })) }),
-    );
+    const body = JSON.stringify({ projects: [...ids, 'x'.repeat(extra)].map((id) => ({ id })) });
+    return (await setStage(context, { respond: () => body })).runMode('list-projects');
   };
   const most = 200_000 - (100 * 1_999 + 2 + 2);
   const full = await projects(most);

@@ -51,15 +51,11 @@ function start(line: string) {
   return command;
 }
 
-interface Plane {
-  readonly base_url: string;
-  readonly command: ReturnType<typeof start>;
-}
-
-async function startPlane(line: string): Promise<Plane> {
+async function startPlane(line: string) {
   const command = start(line);
   await command.printed('\n');
-  return { command, ...JSON.parse(command.stdout) };
+  const { base_url: baseUrl }: { base_url: string } = JSON.parse(command.stdout);
+  return { command, baseUrl };
 }
 
 function onFreePort(line: string): string {
@@ -70,7 +66,7 @@ function onFreePort(line: string): string {
 async function startPlaneOfPage({ command: line, output }: ReturnType<typeof examplesOf>[number]) {
   const [, port = ''] = /--port (\d+)/.exec(line) ?? [];
   const started = await startPlane(onFreePort(line));
-  const own = new URL(started.base_url).host;
+  const own = new URL(started.baseUrl).host;
   const here = (text: string) => text.replaceAll(`127.0.0.1:${port}`, own);
   const there = (text: string) => text.replaceAll(own, `127.0.0.1:${port}`);
   expect(there(started.command.stdout)).toBe(output);
@@ -89,7 +85,7 @@ describe.concurrent('the commands in docs/control-plane.md', () => {
     };
     for (const { command, output } of [begin, fault, script]) expect(await run(command)).toBe(output);
     const headers = { authorization: `Bearer ${key}` };
-    const newest = () => fetch(`${service.base_url}/projects/quiet-bay-52744703/operations?limit=1`, { headers });
+    const newest = () => fetch(`${service.baseUrl}/projects/quiet-bay-52744703/operations?limit=1`, { headers });
     // A person types for longer than the operation is scheduling.
     while (!(await (await newest()).text()).includes('"running"'));
     const waiting = start(service.here(wait.command.replace(/ &$/, '')));
@@ -114,7 +110,7 @@ describe.concurrent('the commands in docs/control-plane.md', () => {
     if (!certificate || !server) throw new Error('A command is missing.');
     expect(await start(certificate.command).ended).toBe(0);
     const service = await startPlane(onFreePort(server.command));
-    const address = `${service.base_url}/projects -H 'authorization: Bearer ${key}'`;
+    const address = `${service.baseUrl}/projects -H 'authorization: Bearer ${key}'`;
     const trusting = start(`curl -s --cacert build/certificate.pem ${address}`);
     expect(await trusting.ended).toBe(0);
     expect(JSON.parse(trusting.stdout).projects).toHaveLength(1);
