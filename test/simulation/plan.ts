@@ -1,11 +1,6 @@
-import { modes as definitions } from '../../src/modes/index.js';
 import type { drawInterruption } from './draw/faults.js';
 import type { drawPlan, drawStep, kinds } from './draw/plan.js';
 import type { Stage } from './stage.js';
-
-/** The wait of send-request is that of wait-operation. */
-export type Mode = Exclude<keyof typeof definitions, 'send-request'>;
-export const modes = Object.keys(definitions).filter((mode) => mode !== 'send-request') as Mode[];
 
 export type Interruption = NonNullable<ReturnType<typeof drawInterruption>>;
 
@@ -13,7 +8,7 @@ export type Interruption = NonNullable<ReturnType<typeof drawInterruption>>;
 export interface Outage {
   readonly from: number;
   readonly to: number;
-  readonly how: 'refused' | 'silent' | 'page' | 'proxy';
+  readonly how: 'refused' | 'silent' | 'page' | 'proxy' | 'status';
   readonly status: number;
 }
 
@@ -21,8 +16,8 @@ export type Plan = ReturnType<typeof drawPlan>['plan'];
 export type StepPlan = ReturnType<typeof drawStep>;
 
 /** The task of a step, as its drawer knows it. The judges do not parse inputs. */
-type Expectation = ReturnType<(typeof kinds)[keyof typeof kinds][0]>['expects'];
-export type Of<M extends Mode> = Extract<Expectation, { mode: M }>;
+export type Expectation = ReturnType<(typeof kinds)[keyof typeof kinds][0]>['expects'];
+export type Of<M extends Expectation['mode']> = Extract<Expectation, { mode: M }>;
 
 /** Something that others do during the run. */
 export interface OutsideEvent {

@@ -102,9 +102,10 @@ export interface Message {
   readonly text: string;
 }
 
+export type Part = 'main' | 'post';
 export type ProcessRecord = ReturnType<typeof processRecord>;
 
-export function processRecord(part: 'main' | 'post', startedAt: number) {
+export function processRecord(part: Part, startedAt: number) {
   const sent: SentRequest[] = [];
   const messages: Message[] = [];
   return {

@@ -2,20 +2,38 @@ import { seededRandom } from '../../control-plane/random.js';
 import { nothingToRevoke } from '../../src/keys/post-state-name.js';
 import { VirtualClock } from '../virtual/clock.js';
 import { drawPlan } from './draw/plan.js';
-import type { StepPlan } from './plan.js';
+import type { Plan, StepPlan } from './plan.js';
 import { runProcess } from './process.js';
-import { type ProcessRecord, type Run, stateOf, stepRecord } from './record.js';
-import { createStage, epoch } from './stage.js';
+import { type Part, type Run, stateOf, stepRecord } from './record.js';
+import { createStage, type Stage } from './stage.js';
+import { epoch } from './truth.js';
 
 /** By then the service has carried out every late request. */
 const lateRequestsMs = 60_000;
 
-/** Simulates one run from its seed, in virtual time. `temp`: a folder for the files of the runner. */
-export async function simulate(seed: number, temp: string): Promise<Run> {
+/** A plan, and the stage that was prepared for it. */
+export interface Scene {
+  readonly plan: Plan;
+  readonly stage: Stage;
+  readonly onStart?: (part: Part) => void;
+}
+
+/** Simulates one run from its seed. `temp`: a folder for the files of the runner. */
+export function simulate(seed: number, temp: string): Promise<Run> {
   const clock = new VirtualClock(epoch, seededRandom(seed));
-  const { plan, stage } = drawPlan(seed, (...drawn) => createStage(clock, ...drawn));
-  const run = (part: ProcessRecord['part'], step: StepPlan, state: string) =>
-    runProcess(plan, stage, { part, step, state, temp });
+  return play(
+    drawPlan(seed, (...drawn) => createStage(clock, ...drawn)),
+    temp,
+  );
+}
+
+/** Plays a scene in virtual time. */
+export async function play({ plan, stage, onStart }: Scene, temp: string): Promise<Run> {
+  const { clock } = stage;
+  const run = (part: Part, step: StepPlan, state: string) => {
+    onStart?.(part);
+    return runProcess(plan, stage, { part, step, state, temp });
+  };
 
   async function startMain(step: StepPlan) {
     await clock.sleep(step.startsAtMs);
@@ -35,7 +53,7 @@ export async function simulate(seed: number, temp: string): Promise<Run> {
     return records;
   }
 
-  async function play() {
+  async function playJobs() {
     for (const { atMs, run: act } of plan.jobs.flat().flatMap(({ events }) => events))
       clock.schedule(atMs, () => act(stage));
     const records = await Promise.all(plan.jobs.map(playJob));
@@ -43,5 +61,5 @@ export async function simulate(seed: number, temp: string): Promise<Run> {
     return records.flat();
   }
 
-  return { plan, stage, steps: await clock.run(play()) };
+  return { plan, stage, steps: await clock.run(playJobs()) };
 }

@@ -4,11 +4,11 @@ import { TransportError } from '../../src/http/errors.js';
 import type { HttpRequest, HttpResponse, Exchange as SendRequest } from '../../src/http/exchange.js';
 import type { OnCancel } from '../../src/time/deadline.js';
 import type { VirtualClock } from '../virtual/clock.js';
-import { virtualNetwork } from '../virtual/network.js';
+import { type Trip, virtualNetwork } from '../virtual/network.js';
 import type { Outage } from './plan.js';
 import { type ProcessRecord, type SentRequest, sentRequest } from './record.js';
+import { endOf } from './truth.js';
 
-export const epoch = Date.UTC(2024, 0, 1, 12);
 const origin = 'https://control.test';
 
 export type Stage = ReturnType<typeof createStage>;
@@ -16,8 +16,10 @@ export type Stage = ReturnType<typeof createStage>;
 /** A process that sends more does not wait at all, and virtual time would not pass. */
 const maxRequests = 20_000;
 
-/** The clock, the service, and the network to it. `tripMs`: the milliseconds that a request or a response takes. */
-export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptions, 'clock'>, tripMs: number) {
+export type Service = Omit<ControlPlaneOptions, 'clock'>;
+
+/** The clock, the service, and the network to it. `tripMs`: the milliseconds that a request or a response takes at most. */
+export function createStage(clock: VirtualClock, service: Service, tripMs: number, trip: Trip = () => tripMs) {
   const { plane, exchanges, faults } = createControlPlane({ ...service, clock: clock.service });
   const slowest = (which: 'operationsBehindMs' | 'keysBehindMs') =>
     Math.max(0, ...plane.replicas.map((replica) => replica[which]));
@@ -40,11 +42,12 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
     if (how === 'refused') throw new TransportError('Connection refused (ECONNREFUSED)', unsent);
     const final = { ...unsent, transient: false, status: 407 };
     if (how === 'proxy') throw new TransportError('The proxy requires a login (status 407)', final);
-    const body = '<!DOCTYPE html>\n<title>default backend</title>\n';
+    const isPage = how === 'page';
+    const body = isPage ? '<!DOCTYPE html>\n<title>default backend</title>\n' : '{}';
+    const headers = { 'content-type': isPage ? 'text/html' : 'application/json' };
     return new Promise((resolve, reject) => {
       onCancel(() => reject(new TransportError('The exchange was given up')));
-      const respond = () => resolve({ status, headers: { 'content-type': 'text/html' }, body });
-      if (how === 'page') clock.schedule(clock.now() + 2 * tripMs, respond);
+      if (how !== 'silent') clock.schedule(clock.now() + 2 * tripMs, () => resolve({ status, headers, body }));
     });
   }
 
@@ -71,10 +74,13 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
     });
     const { location } = response.headers;
     const filled = location === undefined ? {} : { location: fill(location, sent) };
-    return { ...response, headers: { ...response.headers, ...filled }, body: fill(response.body, sent) };
+    return stage.change(
+      { ...response, headers: { ...response.headers, ...filled }, body: fill(response.body, sent) },
+      sent,
+    );
   }
 
-  return {
+  const stage = {
     clock,
     origin,
     tripMs,
@@ -82,6 +88,10 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
     faults,
     outages,
     revokedByOthers,
+    /** The last word of the service on each of its responses. */
+    change: (response: HttpResponse, _sent: SentRequest): HttpResponse => response,
+    /** How far the header `Date` is ahead of the times in the records. */
+    dateAheadMs: typeof service.dateAheadMs === 'number' ? service.dateAheadMs : 0,
     /** Milliseconds by which the slowest replica is behind. */
     lags: { operations: slowest('operationsBehindMs'), keys: slowest('keysBehindMs') },
     /** Not those of the invented past. */
@@ -90,9 +100,10 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
     listedOperations: (projectId: string): readonly Operation[] =>
       plane.operationTimeline(projectId)?.page(undefined, Number.POSITIVE_INFINITY).items ?? [],
     start,
-    /** Starts an operation that follows another one. */
+    /** Starts an operation when another one ends. */
     follow: (parent: Operation, plan: OperationPlan): Operation => {
-      const operation = start({ ...plan, projectId: parent.projectId });
+      const ageMs = clock.now() - endOf(parent).at;
+      const operation = start({ ...plan, projectId: parent.projectId, ageMs });
       parents.set(operation.id, parent.id);
       return operation;
     },
@@ -112,7 +123,7 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
       plane.revokeKey(id);
     },
     connect: ({ sent }: ProcessRecord, count: (event: 'request' | 'response') => void): SendRequest => {
-      const network = virtualNetwork(exchanges, clock, () => tripMs);
+      const network = virtualNetwork(exchanges, clock, trip);
       return async (request, onCancel) => {
         const one = sentRequest(++requests, clock.now(), request);
         if (sent.push(one) > maxRequests) throw new Error('The process sends requests without end.');
@@ -131,6 +142,7 @@ export function createStage(clock: VirtualClock, service: Omit<ControlPlaneOptio
       };
     },
   };
+  return stage;
 }
 
 /** A server where nothing of ours should be sent confirms everything. */

@@ -3,9 +3,10 @@ import { type Operation, stepAt } from '../../control-plane/operation.js';
 import { parseKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import type { Of } from './plan.js';
 import type { Run, SentRequest } from './record.js';
-import { epoch } from './stage.js';
 
 // Facts of a run as the service knows them, and promises of the contract. Times are milliseconds of the run.
+
+export const epoch = Date.UTC(2024, 0, 1, 12);
 
 /** A step ends so long after its deadline, or after a signal. */
 export const grace = 2_000;

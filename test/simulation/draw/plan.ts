@@ -1,8 +1,8 @@
-import type { ControlPlaneOptions, Endpoint, Limit, Replica } from '../../../control-plane/index.js';
+import type { Endpoint, Limit, Replica } from '../../../control-plane/index.js';
 import type { KnownRun } from '../../kit/workflow-runs.js';
 import { Chance } from '../chance.js';
-import { ownRun } from '../plan.js';
-import type { Stage } from '../stage.js';
+import { type Expectation, ownRun } from '../plan.js';
+import type { Service, Stage } from '../stage.js';
 import { drawFaults, drawInterruption, drawOutages, drawRunnerFault } from './faults.js';
 import { drawCreateKey, drawPost, drawRevokeKey, drawRuns, drawSweep } from './keys.js';
 import { drawWait } from './wait-operation.js';
@@ -22,8 +22,6 @@ const keyWithSigns = 'Qx7/Wm+4"Lk&9%Zs<2\\Vb~Ht{6}Jd?8=Pf^3#Ng';
 /** A workflow run that goes on, or is over, while a step of it creates a key. */
 const otherRun = '7800';
 
-type Service = Omit<ControlPlaneOptions, 'clock'>;
-
 /** Draws everything before the run begins, so that nothing in the run can change what is drawn. */
 export function drawPlan(seed: number, createStage: (service: Service, tripMs: number) => Stage) {
   const chance = new Chance(seed);
@@ -38,7 +36,7 @@ export function drawPlan(seed: number, createStage: (service: Service, tripMs: n
   for (const fault of faults) stage.faults.add(fault);
   stage.outages.push(...drawOutages(chance));
   /** `jobs` run at the same time. The steps of a job start together, and its post steps follow when all have ended. */
-  return { plan: { seed, jobs, faults, outages: stage.outages, runs }, stage };
+  return { plan: { seed, jobs, faults, outages: stage.outages, runs, jitter: undefined as number | undefined }, stage };
 }
 
 /** Behaviour that the API's document leaves open, and copies of the data that are behind. */
@@ -93,7 +91,8 @@ export function drawStep(chance: Chance, mode: SimulatedMode, stage: Stage, run:
   const [draw] = kinds[mode];
   const seconds = chance.pick([1, 3, 10, 30, 30, 30, 60]);
   const drawn = { timeoutMs: seconds * 1_000, ...draw(chance, stage, startsAtMs) };
-  const { timeoutMs } = drawn;
+  const { timeoutMs, events } = drawn;
+  const expects: Expectation = drawn.expects;
   const { apiKey } = stage.plane;
   const inputs: Record<string, string> = {
     mode,
@@ -108,18 +107,26 @@ export function drawStep(chance: Chance, mode: SimulatedMode, stage: Stage, run:
     GITHUB_REPOSITORY: 'acme/shop',
     GITHUB_REPOSITORY_ID: '5',
   };
+  const interruption = drawInterruption(chance, 0.4, Math.max(2_000, Math.min(timeoutMs, 30_000)));
+  const runnerFault = drawRunnerFault(chance);
+  /** Milliseconds that the runner's clock is ahead of the service's. */
+  const clockAheadMs: number = chance.pick([0, 0, 0, 100_000, 1_200_000, -1_200_000, 7_200_000, -7_200_000]);
   return {
-    ...drawn,
     mode,
+    expects,
+    events,
     startsAtMs,
     inputs,
     environment,
     /** 0: the step polls once. */
     timeoutMs,
-    interruption: drawInterruption(chance, 0.4, Math.max(2_000, Math.min(timeoutMs, 30_000))),
-    runnerFault: drawRunnerFault(chance),
-    /** Milliseconds that the runner's clock is ahead of the service's. */
-    clockAheadMs: chance.pick([0, 0, 0, 100_000, 1_200_000, -1_200_000, 7_200_000, -7_200_000]),
-    post: { ...drawPost(chance, stage, { inputs, environment }), interruption: drawInterruption(chance, 0.35, 20_000) },
+    interruption,
+    runnerFault,
+    clockAheadMs,
+    post: {
+      clockAheadMs,
+      ...drawPost(chance, stage, { inputs, environment }),
+      interruption: drawInterruption(chance, 0.35, 20_000),
+    },
   };
 }

@@ -53,7 +53,7 @@ export function drawWait(chance: Chance, stage: Stage, startsAtMs: number) {
   const [projectId = ''] = projectIds;
   const [filter, admits] =
     isAll && chance.odds(0.3) ? chance.pick(filters) : ['', ({ action }: Fields) => !isAutomatic(action)];
-  const sinceMs = chance.pick([60_000, 60_000, 5_000, 30_000, 600_000]);
+  const sinceMs: number = chance.pick([60_000, 60_000, 5_000, 30_000, 600_000]);
   const number = isAll && chance.odds(0.2) ? 0 : chance.pick([1, 1, 2, 2, 3, 5, 8]);
   const areGood = chance.odds(0.3);
   const operations = chance.times(number, () =>
@@ -107,8 +107,7 @@ function drawFollowUps(chance: Chance, stage: Stage, span: number): void {
     for (let length = chance.pick([0, 1, 1, 2]); length > 0 && endOf(parent).phase === 'good'; length--) {
       const late = maxLag - stage.lags.operations;
       const appearsAfterMs = chance.pick([0, chance.from(0, late), late]);
-      const ageMs = stage.clock.now() - endOf(parent).at;
-      parent = stage.follow(parent, { ...drawOperation(chance, span), ageMs, appearsAfterMs });
+      parent = stage.follow(parent, { ...drawOperation(chance, span), appearsAfterMs });
     }
   }
 }

@@ -52,7 +52,7 @@ function awaited({ stage }: Run, step: StepRecord, expects: Wait) {
   const isIn = (one: Operation) => projectIds.includes(one.projectId) && startOf(one) <= step.main.endedAt;
   const all = ids === 'all' ? stage.operations.filter((one) => isIn(one) && isAdmitted(expects, one)) : given;
   const seen = ids === 'all' ? projectIds.map((id) => seenIn(stage, step, expects, id)) : [];
-  const owed = [...given, ...seen.flatMap((one) => one.owed.map(({ operation }) => operation))];
+  const owed = [...given, ...seen.flatMap((one) => one.owed)];
   const visibleAt = (one: Operation) =>
     Math.max(endOf(one).at, startOf(one) + one.appearsAfterMs) + stage.lags.operations;
   const failures = failFast ? owed.filter(isBad).map(visibleAt) : [];

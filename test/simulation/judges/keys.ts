@@ -1,5 +1,4 @@
 import type { ApiKey } from '../../../control-plane/index.js';
-import { isDue, type KeyOfPost, type PostWorld } from '../alarms.js';
 import type { ProcessRecord, Run, SentRequest, StepRecord } from '../record.js';
 import { creationOf, isAliveAt, isOver, isSweepable, names, revocationOf } from '../truth.js';
 
@@ -27,59 +26,90 @@ function isCalledGone({ sent, deletesOf }: ProcessRecord, key: ApiKey, parent: s
   const says = (status: number, by: string | undefined) => (one: SentRequest) =>
     one.status === status && one.authorization === by && !one.isPage && (one.endedAt ?? 0) - creationOf(key) >= 10_000;
   const rejections = sent.filter(says(401, `Bearer ${key.key}`));
+  const [first, last] = [rejections[0]?.at ?? 0, rejections.at(-1)?.at ?? 0];
   const isGone = says(404, parent);
-  const isConfirmed = deletesOf(key.id).some((one) => one.isGood || isGone(one));
-  const [first, last] = [rejections[0]?.at ?? 0, rejections.at(-1)?.endedAt ?? 0];
-  return rejections.length > 0 && (isConfirmed || (parent === undefined && last - first >= 10_000));
+  const isConfirmed = deletesOf(key.id).some((one) => (one.isGood || isGone(one)) && (one.endedAt ?? last) < last);
+  return isConfirmed || (parent === undefined && last - first >= 10_000);
 }
 
-/** Post raises an alarm only if the world gave it a reason: see the limits of `alarms.ts`. */
-export function* alarmsAreDue(step: StepRecord, run: Run): Generator<string> {
-  const { post } = step;
-  if (post === undefined || !post.endedByItself || post.crash !== undefined || post.alarms.length === 0) return;
-  const world = worldOf(step, run, post);
-  for (const alarm of post.alarms) if (!isDue(alarm, world)) yield `a false alarm: ${alarm}`;
-}
-
+/**
+ * Post may raise no alarm about a key if it could prove its end in time. The key is 0 to 13 s old, copies lag by 8 s, and what
+ * troubles post is over early enough. A key is old after 10 s; a `Date` has no milliseconds, so it may seem younger by a second.
+ */
+const limits = { oldMs: 11_000, longestPauseMs: 2_100, absenceMs: 10_000, mintedMs: 19_500, straysMs: 18_000 };
 /** A 429 holds all requests of post for its `Retry-After`, 2 s at most, and a random second more. */
 const longestHoldMs = 3_000;
 
-function worldOf(step: StepRecord, { stage, plan }: Run, post: ProcessRecord): PostWorld {
-  const { minted, keys, main, parentInPost } = step;
+/** Post raises an alarm only if the world gave it a reason. */
+export function* alarmsAreDue(step: StepRecord, run: Run): Generator<string> {
+  const { post } = step;
+  if (post === undefined || !post.endedByItself || post.crash !== undefined || post.alarms.length === 0) return;
+  const isDue = reasonsOf(step, run, post);
+  for (const alarm of post.alarms) if (!isDue(alarm)) yield `a false alarm: ${alarm}`;
+}
+
+function reasonsOf(step: StepRecord, { stage, plan }: Run, post: ProcessRecord): (alarm: string) => boolean {
+  const { keys, main, parentInPost, minted: received } = step;
+  const [minted] = received;
   const parent = stage.keys().find(({ key }) => parentInPost === `Bearer ${key}`);
+  const hasParent = parent !== undefined && isAliveAt(parent, post.endedAt);
+  const lag = stage.lags.keys;
+  /** Between two questions: a pause, and the requests with both keys. */
+  const pause = limits.longestPauseMs + 4 * stage.tripMs;
+  const strays = keys.filter((key) => !received.includes(key) && revocationOf(key) > post.startedAt);
+
   // A list of keys that is not whole is of no use.
   const troubled = post.sent.filter(({ fault, isPartial }) => fault !== undefined || isPartial);
   const ends = troubled.map(
     (one) => (one.endedAt ?? post.endedAt) + (one.status === 429 || one.retryAfter ? longestHoldMs : 0),
   );
   const outages = plan.outages.filter(({ from, to }) => from < post.endedAt && to > post.startedAt);
+  const troublesEnd = Math.max(post.startedAt, ...ends, ...outages.map(({ to }) => to));
+  /** A 2xx to a DELETE had no effect. That is seen when the key is old enough to be asked. */
+  const isMisled = post.sent.some((one) => one.deletedId !== undefined && isWrong(one));
   /** Main counts the age of its key from the end of the response that has it. */
   const receivedAt = Math.max(0, ...main.sent.map(({ method, endedAt = 0 }) => (method === 'POST' ? endedAt : 0)));
-  const ofPost = (key: ApiKey): KeyOfPost => ({
-    id: key.id,
-    createdAt: Math.max(creationOf(key), minted.includes(key) ? receivedAt : 0),
-    revokedAt: revocationOf(key),
-  });
-  const [received] = minted.map(ofPost);
-  const strays = keys.filter((key) => !minted.includes(key)).map(ofPost);
-  const isWrong = ({ fault, isGood, isPage }: SentRequest) => fault === 'status' && isGood && !isPage;
-  return {
-    beganAt: post.startedAt,
-    troublesEnd: Math.max(post.startedAt, ...ends, ...outages.map(({ to }) => to)),
-    isMisled: post.sent.some((one) => one.deletedId !== undefined && isWrong(one)),
-    unknownMs: stage.lags.keys,
-    acceptedMs: stage.lags.keys,
-    tripMs: stage.tripMs,
-    parent: parent === undefined ? 'missing' : isAliveAt(parent, post.endedAt) ? 'valid' : 'revoked',
-    minted: received,
-    isAccepted: post.deletesOf(received?.id ?? '').some(({ isGood, isPage }) => isGood && !isPage),
-    strays: strays.filter(({ revokedAt }) => revokedAt > post.startedAt),
-    isSaid: ({ id }) => post.deletesOf(id).some(({ json }) => json?.['revoked'] === true),
-    lost: lostCreates(step, stage.revokedByOthers.size > 0, isWrong) - minted.length,
+  const createdAt = (key: ApiKey) => Math.max(creationOf(key), key === minted ? receivedAt : 0);
+  const undisturbedFrom = (key: ApiKey) => Math.max(troublesEnd, isMisled ? createdAt(key) + limits.oldMs : 0);
+  /** By then a request has reached a copy that knows the key. */
+  const knownAt = (key: ApiKey) => Math.max(createdAt(key) + lag, undisturbedFrom(key)) + pause;
+  const deletedAt = (key: ApiKey) => Math.min(knownAt(key), revocationOf(key));
+
+  function isMintedInDoubt(key: ApiKey): boolean {
+    const accepted = post.deletesOf(key.id).find(({ isGood, isPage }) => isGood && !isPage);
+    // A parent key that is revoked proves nothing, and 401 for 10 s counts only without a parent key.
+    if (parent !== undefined && !hasParent && accepted === undefined) return true;
+    const rejectedFrom = Math.max(
+      deletedAt(key) + lag,
+      createdAt(key) + limits.oldMs,
+      undisturbedFrom(key),
+      accepted?.endedAt ?? 0,
+    );
+    // A 404 for the parent key counts only if the key still gets 401 after it.
+    const rest = accepted !== undefined ? 0 : hasParent ? pause : limits.absenceMs + pause;
+    return rejectedFrom + pause + rest > post.startedAt + limits.mintedMs;
+  }
+
+  function isStrayInDoubt(key: ApiKey): boolean {
+    const isSaid = post.deletesOf(key.id).some(({ json }) => json?.['revoked'] === true);
+    const rest = isSaid ? 0 : lag + limits.absenceMs + pause;
+    return Math.max(deletedAt(key), undisturbedFrom(key)) + pause + rest > post.startedAt + limits.straysMs;
+  }
+
+  return (alarm) => {
+    if (minted !== undefined && names(alarm, minted.id)) return isMintedInDoubt(minted);
+    const named = strays.filter(({ id }) => names(alarm, id));
+    if (named.length > 0) return !hasParent || named.some(isStrayInDoubt);
+    const found = strays.filter((key) => hasParent && knownAt(key) <= post.startedAt + limits.straysMs);
+    return found.length < lostCreates(step, stage.revokedByOthers.size > 0) - received.length;
   };
 }
 
-function lostCreates(step: StepRecord, hasOthers: boolean, isWrong: (one: SentRequest) => boolean): number {
+/** A fault: a 2xx of the service that means nothing. */
+const isWrong = ({ fault, isGood, isPage }: SentRequest) => fault === 'status' && isGood && !isPage;
+
+/** Creates that may have made a key which main did not receive. `Infinity`: nobody can know how many. */
+function lostCreates(step: StepRecord, hasOthers: boolean): number {
   const { main, post, plan, parentInPost } = step;
   const creates = main.sent.filter(({ method }) => method === 'POST');
   const ambiguous = creates.filter(({ isAmbiguousCreate }) => isAmbiguousCreate).length;
