@@ -141,18 +141,15 @@ export function processRecord(part: Part, startedAt: number) {
   };
 }
 
-/** The state that main has saved last. */
-export function stateOf({ messages }: ProcessRecord): string {
-  return messages.findLast(({ kind, name }) => kind === 'state' && name === postStateName)?.text ?? '';
-}
-
 export type StepRecord = ReturnType<typeof stepRecord>;
 
-/** `state`: as main left it. */
-export function stepRecord(plan: StepPlan, main: ProcessRecord, state: string, stage: Stage) {
+export function stepRecord(plan: StepPlan, main: ProcessRecord, stage: Stage) {
+  const isState = ({ kind, name }: Message) => kind === 'state' && name === postStateName;
+  const state = main.messages.findLast(isState)?.text ?? '';
   return {
     plan,
     main,
+    /** As main saved it last. */
     state,
     post: undefined as ProcessRecord | undefined,
     get processes(): ProcessRecord[] {

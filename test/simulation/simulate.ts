@@ -4,7 +4,7 @@ import { VirtualClock } from '../virtual/clock.js';
 import { drawPlan } from './draw/plan.js';
 import type { Plan, StepPlan } from './plan.js';
 import { runProcess } from './process.js';
-import { type Part, type Run, stateOf, stepRecord } from './record.js';
+import { type Part, type Run, stepRecord } from './record.js';
 import { createStage, type Stage } from './stage.js';
 import { epoch } from './truth.js';
 
@@ -37,8 +37,7 @@ export async function play({ plan, stage, onStart }: Scene, temp: string): Promi
 
   async function startMain(step: StepPlan) {
     await clock.sleep(step.startsAtMs);
-    const main = await run('main', step, '');
-    return stepRecord(step, main, stateOf(main), stage);
+    return stepRecord(step, await run('main', step, ''), stage);
   }
 
   async function playJob(steps: readonly StepPlan[]) {

@@ -10,6 +10,9 @@ import { epoch } from './truth.js';
 
 // Small worlds, which a search enumerates. They are plain JSON. Times are seconds.
 
+/** The requests that a copy of the data answers, which is behind. The others are answered by the truth. */
+type Copies = 'all' | 'odd' | 'even';
+
 /** What goes wrong. A world of a search has one of them at most. */
 export interface Troubles {
   /** Faults of the requests that a part sends. */
@@ -19,9 +22,6 @@ export interface Troubles {
   /** Main is killed just before its n-th message to the runner, or when its n-th request has arrived. */
   readonly killedAt?: { readonly on: 'message' | 'request'; readonly nth: number };
 }
-
-/** The requests that a copy of the data answers, which is behind. The others are answered by the truth. */
-type Copies = 'all' | 'odd' | 'even';
 
 /** A step that waits for all operations of one project. */
 export interface WaitWorld extends Troubles {
@@ -68,14 +68,7 @@ export interface KeyWorld extends Troubles {
 
 export type World = WaitWorld | KeyWorld;
 
-export const plainWait: WaitWorld = {
-  operations: [],
-  pageSize: 2,
-  timeout: 60,
-  dateAhead: 0,
-  copies: 'all',
-  lag: 0,
-};
+export const plainWait: WaitWorld = { operations: [], pageSize: 2, timeout: 60, dateAhead: 0, copies: 'all', lag: 0 };
 
 export const plainKey: KeyWorld = {
   age: 13,
@@ -118,11 +111,11 @@ function waitScene(world: WaitWorld): Scene {
   }
   const inputs = { 'project-id': projectId, 'operation-id': 'all', timeout: String(timeout) };
   const expects = { ids: 'all' as const, projectIds: [projectId], failFast: true, filter: () => true, sinceMs: 60_000 };
-  return sceneFor(world, stage, stepFor(stage, { mode: 'wait-operation', ...expects }, inputs));
+  return sceneFor(world, stage, { mode: 'wait-operation', ...expects }, inputs);
 }
 
 function keyScene(world: KeyWorld): Scene {
-  const { age, says, again, isKept, listsRevoked, between, clocks, hasParent, jitter } = world;
+  const { says, again, isKept, listsRevoked, between, clocks } = world;
   const service: Service = {
     dateAheadMs: clocks === 'no date' ? 'absent' : 0,
     notShown: { revokedAgain: again },
@@ -156,49 +149,43 @@ function keyScene(world: KeyWorld): Scene {
     for (const { id } of revoked) stage.revokeAsAnother(id);
   }
 
-  const expects = { mode: 'create-key' as const, revokes: !isKept };
-  const main = stepFor(stage, expects, { 'revoke-in-post': String(!isKept) });
-  const inputs = hasParent ? main.inputs : { ...main.inputs, 'api-key': '' };
-  const ahead = { 'runner ahead': tenMinutes, 'runner behind': -tenMinutes, 'runner jumps': tenMinutes }[
-    clocks as string
-  ];
-  const clockAheadMs = ahead ?? 0;
-  const post = { ...main.post, afterMs: Math.max(0, 1_000 * age - tripMs), inputs, clockAheadMs };
-  const step = { ...main, clockAheadMs: clocks === 'runner jumps' ? 0 : clockAheadMs, post };
-  return sceneFor(world, stage, step, jitter, onPost);
+  const inputs = { 'revoke-in-post': String(!isKept), timeout: '600' };
+  return sceneFor(world, stage, { mode: 'create-key', revokes: !isKept }, inputs, onPost);
 }
 
-function stepFor(stage: Stage, expects: StepPlan['expects'], own: StepPlan['inputs']): StepPlan {
+/** A scene of one step. */
+function sceneFor(
+  world: World,
+  stage: Stage,
+  expects: StepPlan['expects'],
+  own: StepPlan['inputs'],
+  onPost = (): void => undefined,
+): Scene {
+  const { faults = [], outages = [], killedAt, age, hasParent, jitter, clocks } = { ...plainKey, ...world };
   const { mode } = expects;
-  const timeoutMs = own['timeout'] === undefined ? tenMinutes : 1_000 * Number(own['timeout']);
   const inputs = { mode, 'api-key': stage.plane.apiKey, 'base-url': `${stage.origin}/v2`, ...own };
-  const common = {
-    inputs,
-    environment: { GITHUB_RUN_ID: ownRun, GITHUB_REPOSITORY: 'acme/shop' },
-    clockAheadMs: 0,
-    interruption: undefined,
-  };
-  return {
-    ...common,
+  const environment = { GITHUB_RUN_ID: ownRun, GITHUB_REPOSITORY: 'acme/shop' };
+  const ahead = clocks === 'runner behind' ? -tenMinutes : clocks.startsWith('runner') ? tenMinutes : 0;
+  const step = {
     mode,
     expects,
-    timeoutMs,
+    inputs,
+    environment,
+    timeoutMs: 1_000 * Number(own['timeout']),
     startsAtMs: 0,
     events: [],
     runnerFault: undefined,
-    post: { ...common, afterMs: 0 },
+    clockAheadMs: clocks === 'runner jumps' ? 0 : ahead,
+    // A request arrives after its trip.
+    interruption: killedAt && { ...killedAt, what: 'kill' as const, ms: killedAt.on === 'request' ? tripMs : 0 },
+    post: {
+      afterMs: Math.max(0, 1_000 * age - tripMs),
+      inputs: hasParent ? inputs : { ...inputs, 'api-key': '' },
+      environment,
+      interruption: undefined,
+      clockAheadMs: ahead,
+    },
   };
-}
-
-function sceneFor(
-  { faults = [], outages = [], killedAt }: Troubles,
-  stage: Stage,
-  main: StepPlan,
-  jitter = 0.5,
-  onPost = (): void => undefined,
-): Scene {
-  // A request arrives after its trip.
-  const interruption = killedAt && { ...killedAt, what: 'kill' as const, ms: killedAt.on === 'request' ? tripMs : 0 };
   const onStart = (part: Part) => {
     if (part === 'post') onPost();
     const now = stage.clock.now();
@@ -206,8 +193,8 @@ function sceneFor(
     for (const { part: of, from, to, ...outage } of outages)
       if (of === part) stage.outages.push({ ...outage, from: now + from, to: now + to });
   };
-  const jobs = [[{ ...main, interruption }]];
-  return { plan: { seed: 0, jobs, faults: [], outages: stage.outages, runs: new Map(), jitter }, stage, onStart };
+  const plan = { seed: 0, jobs: [[step]], faults: [], outages: stage.outages, runs: new Map(), jitter };
+  return { plan, stage, onStart };
 }
 
 /** Copies that lag, and those that do not. */

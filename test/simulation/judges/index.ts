@@ -1,8 +1,8 @@
 import type { Run, StepRecord } from '../record.js';
 import { grace, pollsOnceFor, postTimeout } from '../truth.js';
+import { alarmsAreDue } from './alarms.js';
 import { healthyWaitsSucceed } from './healthy-waits.js';
-import { alarmsAreDue, noKeyIsLeft, revocationsAreTrue } from './keys.js';
-import { otherKeysStay } from './other-keys.js';
+import { noKeyIsLeft, otherKeysStay, revocationsAreTrue } from './keys.js';
 import { noSecretLeaves } from './secrets.js';
 import { waitsAreTrue } from './waits.js';
 
