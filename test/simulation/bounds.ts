@@ -1,35 +1,23 @@
 import type { Fault } from '../../control-plane/index.js';
 import type { Outage } from './plan.js';
 import type { Part } from './record.js';
-import {
-  type KeyWorld,
-  plainKey,
-  plainWait,
-  type Troubles,
-  type WaitWorld,
-  type World,
-  type WorldOperation,
-} from './worlds.js';
+import type { KeyWorld, Troubles, WaitWorld, WorldOperation } from './worlds.js';
+
+type Values<W> = { readonly [F in keyof W]?: readonly W[F][] };
 
 /** All combinations of its values are searched, each with one fault, one outage or one kill, and with none. */
-export interface Bound<W extends World = World> {
-  readonly plain: W;
-  readonly worlds: { readonly [F in keyof W]?: readonly W[F][] };
+export interface Bound {
+  readonly worlds: Values<WaitWorld> | Values<KeyWorld>;
   /** Each request gets each of these. */
   readonly faults?: readonly Fault[];
   readonly outages?: Troubles['outages'];
   readonly kills?: boolean;
 }
 
-const ofKey = (bound: Omit<Bound<KeyWorld>, 'plain'>): Bound<KeyWorld> => ({ plain: plainKey, ...bound });
-const ofWait = (bound: Omit<Bound<WaitWorld>, 'plain'>): Bound<WaitWorld> => ({ plain: plainWait, ...bound });
-
-type Begins = WorldOperation['begins'];
-
 /** Only the last operation fails: after a failure nothing more happens. */
 export function operations(
   count: number,
-  begins: readonly Begins[],
+  begins: readonly WorldOperation['begins'][],
   lasts: readonly number[],
   late: readonly number[],
   last: WorldOperation['ends'] = 'failed',
@@ -97,46 +85,47 @@ const everySecond = Array.from({ length: 20 }, (_, index) => index - 1);
 
 /** These take seconds, those of `nightly` minutes. */
 export const small: Readonly<Record<string, Bound>> = {
-  'a wait for three operations': ofWait({
+  'a wait for three operations': {
     worlds: { operations: operations(3, [-2, 1], [0, 4], [0, 4]), ...bothSizes },
-  }),
-  'a wait for two operations, and dates that are ahead': ofWait({
+  },
+  'a wait for two operations, and dates that are ahead': {
     worlds: { operations: operations(2, [-3_600, -2, 1, 3], [0, 1, 3], [0, 4]), ...bothSizes, dateAhead: [120] },
-  }),
-  'a wait for two operations at the deadline': ofWait({
+  },
+  'a wait for two operations at the deadline': {
     worlds: { operations: operations(2, [-2, 22, 24, 26, 29], [0, 2, 25], [0, 4]), pageSize: [1], timeout: [30] },
-  }),
-  'a wait for two operations, and a failed request': ofWait({
+  },
+  'a wait for two operations, and a failed request': {
     worlds: { operations: operations(2, [-3_600, -2, 1], [0, 2], [0, 4]), pageSize: [1] },
     faults: [status(503)],
-  }),
-  'a key of each age, and copies that lag': ofKey({
+  },
+  'a key of each age, and copies that lag': {
     worlds: { age: ages, lag: [0, 2, 4, 8], copies, hasParent: either, says: ['nothing'], jitter: [0, 0.99] },
-  }),
-  'a key and one fault': ofKey({ worlds: { age: [0, 13], lag: [0, 8], hasParent: either, says: ['nothing'] }, faults }),
-  'a key and a kill': ofKey({ worlds: { age: [0, 13], lag: [0, 8], hasParent: either, isKept: either }, kills: true }),
-  'a key and an outage that answers 401 to all': ofKey({
+  },
+  'a key and one fault': { worlds: { age: [0, 13], lag: [0, 8], hasParent: either, says: ['nothing'] }, faults },
+  'a key and a kill': { worlds: { age: [0, 13], lag: [0, 8], hasParent: either, isKept: either }, kills: true },
+  'a key and an outage that answers 401 to all': {
     worlds: { age: [1, 13], lag: [0, 8], hasParent: either, jitter: [0, 0.99] },
     outages: outagesOf(rejects, 'post', [-1, 0, 3, 9, 10], [0.5, 2, 8]),
-  }),
-  'a key and clocks that are wrong': ofKey({
+  },
+  'a key and clocks that are wrong': {
     worlds: { age: [0, 6], lag: [0, 8], hasParent: either, clocks },
     faults: [cut('never')],
-  }),
+  },
 };
-
-const threeOperations = { operations: operations(3, [-3_600, -2, 1], [0, 2], [0, 4]), ...bothSizes };
 
 export const nightly: typeof small = {
   ...small,
-  'a wait for many of three operations': ofWait({
+  'a wait for many of three operations': {
     worlds: { operations: operations(3, [-3_600, -2, 1, 3], [0, 1, 3], [0, 2, 4]), ...bothSizes },
-  }),
-  'a wait for three operations, and copies that differ': ofWait({
+  },
+  'a wait for three operations, and copies that differ': {
     worlds: { operations: operations(3, [-3_600, -2, 1], [0, 2], [0]), ...bothSizes, copies, lag: [1, 2, 3, 4] },
-  }),
-  'a wait for three operations, and a failed request': ofWait({ worlds: threeOperations, faults: [status(503)] }),
-  'a key of each age, and copies that lag': ofKey({
+  },
+  'a wait for three operations, and a failed request': {
+    worlds: { operations: operations(3, [-3_600, -2, 1], [0, 2], [0, 4]), ...bothSizes },
+    faults: [status(503)],
+  },
+  'a key of each age, and copies that lag': {
     worlds: {
       age: Array.from({ length: 27 }, (_, half) => half / 2),
       lag: [0, 1, 2, 3, 4, 5, 6, 7, 8],
@@ -145,20 +134,20 @@ export const nightly: typeof small = {
       ...replies,
       jitter: [0, 0.5, 0.99],
     },
-  }),
-  'a key and one fault': ofKey({
+  },
+  'a key and one fault': {
     worlds: { age: ages, lag: [0, 2, 4, 8], copies, hasParent: either, ...replies },
     faults,
-  }),
-  'a key, one fault, and revoked keys that stay listed': ofKey({
+  },
+  'a key, one fault, and revoked keys that stay listed': {
     worlds: { age: [0, 6, 13], lag: [0, 2, 4, 8], copies, ...replies, listsRevoked: [true] },
     faults,
-  }),
-  'a key, one fault, and clocks that are wrong': ofKey({
+  },
+  'a key, one fault, and clocks that are wrong': {
     worlds: { age: [0, 3, 6, 9, 13], lag: [0, 8], copies, hasParent: either, says: ['nothing'], clocks },
     faults: [cut('never'), cut('now'), lost(12), status(502), status(404)],
-  }),
-  'a key, one fault, and keys that others revoke': ofKey({
+  },
+  'a key, one fault, and keys that others revoke': {
     worlds: {
       age: [0, 6, 13],
       lag: [0, 8],
@@ -168,23 +157,23 @@ export const nightly: typeof small = {
       between: ['newest', 'parent', 'all'],
     },
     faults,
-  }),
-  'a key and a kill': ofKey({
+  },
+  'a key and a kill': {
     worlds: { age: ages, lag: [0, 2, 4, 8], copies, hasParent: either, ...replies, isKept: either },
     kills: true,
-  }),
-  'a key and an outage that answers 401 to all': ofKey({
+  },
+  'a key and an outage that answers 401 to all': {
     worlds: { age: ages, lag: [0, 3, 8], hasParent: either, again: replies.again, jitter: [0, 0.5, 0.99] },
     outages: [
       ...outagesOf(rejects, 'main', [0], [0.5, 2, 8]),
       ...outagesOf(rejects, 'post', everySecond, [0.5, 1, 2, 4, 8]),
     ],
-  }),
-  'a key and an outage of the gateway': ofKey({
+  },
+  'a key and an outage of the gateway': {
     worlds: { age: [0, 3, 9, 13], lag: [0, 8], hasParent: either, says: ['nothing'], jitter: [0, 0.99] },
     outages: gateway.flatMap((answer) => [
       ...outagesOf(answer, 'main', [0], [0.5, 2, 8]),
       ...outagesOf(answer, 'post', [-1, 0, 1, 3, 6, 9, 12, 15], [0.5, 2, 8]),
     ]),
-  }),
+  },
 };

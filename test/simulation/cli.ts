@@ -83,7 +83,7 @@ async function runTask(task: Task, { of, untilFound }: { of: number; untilFound:
   const name = 'bound' in task ? task.bound : `seeds ${task.seed} to ${task.seed + task.runs - 1}`;
   const seconds = ((performance.now() - began) / 1_000).toFixed(0);
   console.log(`${name}: ${worlds} runs in ${seconds} s, ${found} with violations.`);
-  return found === 0;
+  return worlds > 0 && found === 0;
 }
 
 async function* findings(task: Task & Share): AsyncGenerator<Finding> {

@@ -2,7 +2,7 @@ import type { Bound } from './bounds.js';
 import { violationsOf } from './judges/index.js';
 import type { Run } from './record.js';
 import { play } from './simulate.js';
-import { sceneOf, type Troubles, type World } from './worlds.js';
+import { plainKey, plainWait, sceneOf, type Troubles, type World } from './worlds.js';
 
 /** What a run violates, and the command that repeats it. */
 export interface Finding {
@@ -34,9 +34,9 @@ function findingOf(world: World, run: Run): Finding {
   return { violations: violationsOf(run), again: `npm run worlds -- --world '${JSON.stringify(world)}'` };
 }
 
-function* worldsOf({ plain, worlds }: Bound): Generator<World> {
+function* worldsOf({ worlds }: Bound): Generator<World> {
   // Copies that do not lag are all alike.
-  for (const world of choicesOf(Object.entries(worlds), plain))
+  for (const world of choicesOf(Object.entries(worlds), 'operations' in worlds ? plainWait : plainKey))
     if (world.lag > 0 || world.copies === 'all') yield world;
 }
 

@@ -15,7 +15,7 @@ export const kinds = {
   'sweep-keys': [drawSweep, 'revoke-key', 'list-keys'],
 } as const satisfies Record<string, readonly [draw: unknown, ...endpoints: Endpoint[]]>;
 
-export type SimulatedMode = keyof typeof kinds;
+type SimulatedMode = keyof typeof kinds;
 
 /** JSON, URLs, HTML and the runner's commands write these signs in other ways. */
 const keyWithSigns = 'Qx7/Wm+4"Lk&9%Zs<2\\Vb~Ht{6}Jd?8=Pf^3#Ng';
