@@ -68,7 +68,7 @@ export interface KeyWorld extends Troubles {
 
 export type World = WaitWorld | KeyWorld;
 
-export const plainWait: WaitWorld = { operations: [], pageSize: 2, timeout: 60, dateAhead: 0, copies: 'all', lag: 0 };
+export const plainWait: WaitWorld = { operations: [], pageSize: 2, timeout: 120, dateAhead: 0, copies: 'all', lag: 0 };
 
 export const plainKey: KeyWorld = {
   age: 13,

@@ -109,6 +109,8 @@ const keys: Readonly<Record<string, Partial<KeyWorld>>> = {
   'a gateway answers with a page after an outage of 401': {
     outages: [...outage(401, -1, 3), ...outage(404, 2, 4, 'page')],
   },
+  'the clock of the runner jumps ahead, and copies do not know the key': { age: 0, lag: 8, clocks: 'runner jumps' },
+  'the clock of the service jumps ahead, and copies do not know the key': { age: 0, lag: 8, clocks: 'service jumps' },
   'a create that was refused is not lost': { faults: [faultOf('main', 1, 429)] },
   'a 502 to the DELETE, and then a 404 of a gateway': { faults: [faultOf('post', 1, 502), faultOf('post', 2, 404)] },
   'one 401 of a confused copy, without a parent key': { hasParent: false, outages: outage(401, 0, 0.1) },

@@ -48,10 +48,7 @@ function drawFault(chance: Chance, endpoint: Endpoint): Fault {
       status(chance.pick([200, 202]), { body: chance.pick(['{}', 'null', '{"revoked":false}']), done }),
     ],
     [{ kind: 'html', status: chance.pick([200, 200, 401, 403, 404, 429, 502, 503]), done }],
-    [
-      { kind: 'redirect', location: 'https://elsewhere.test/v2/api_keys', done },
-      { kind: 'redirect', location: 'https://elsewhere.test/login/@key@?token=@key@', done },
-    ],
+    [{ kind: 'redirect', location: 'https://elsewhere.test/v2/api_keys?token=@key@', done }],
     [status(chance.pick([429, 429, 423, 425]), retryAfter)],
     [
       status(chance.pick([500, 502, 503, 504, 408, 520]), { done, ...(chance.odds(0.4) ? retryAfter : {}) }),
@@ -66,8 +63,7 @@ function drawFault(chance: Chance, endpoint: Endpoint): Fault {
 /** Once, in a burst, at random, or always. */
 function drawRule(chance: Chance, endpoint: Endpoint): FaultRule {
   const when = chance.pick<Omit<FaultRule, 'fault' | 'endpoint'>>([
-    { nth: 1 },
-    { nth: chance.from(1, 6) },
+    { nth: 1 + chance.upTo(6) },
     { from: 1, count: chance.from(1, 3) },
     { from: chance.from(1, 4), count: chance.from(1, 14) },
     { probability: chance.pick([0.2, 0.5, 0.8]), count: chance.from(1, 20) },

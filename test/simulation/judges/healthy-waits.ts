@@ -61,37 +61,32 @@ function awaited({ stage }: Run, step: StepRecord, expects: Wait) {
 }
 
 /** After the decision: what troubles the step, a pause, and the poll that sees it; for `all` a rest begun before, and another. */
-function latestEnd(run: Run, step: StepRecord, { ids }: Wait, decidedAt: number): number {
-  const { main } = step;
+function latestEnd(run: Run, { main }: StepRecord, wait: Wait, decidedAt: number): number {
   const troubled = main.sent.filter(({ isUsable, fault }) => !isUsable || fault !== undefined);
   const troublesEnd = Math.max(main.startedAt, ...troubled.map((one) => holdEnd(one, main.endedAt)));
   const from = Math.max(decidedAt, troublesEnd);
-  const pollMs = pollTime(run, step);
+  const pollMs = pollTime(run, main, wait);
   const round = (time: number) => time + autoPause(time - main.startedAt) + pollMs + rounding;
-  return ids === 'all' ? round(round(round(from + restMs)) + restMs) : round(from + pollMs);
+  return wait.ids === 'all' ? round(round(round(from + restMs)) + restMs) : round(from + pollMs);
 }
 
 /** The requests of a poll that reads whole lists, and asks for each operation. */
-function pollTime({ stage }: Run, { main, plan: { expects } }: StepRecord): number {
-  if (expects.mode !== 'wait-operation') return 0;
-  const { ids, projectIds } = expects;
+function pollTime({ stage }: Run, { sent }: ProcessRecord, { ids, projectIds }: Wait): number {
   const size = Math.min(100, stage.plane.notShown.maximumPageSize);
   const pagesOf = (id: string) => Math.ceil(stage.listedOperations(id).length / size) + 1;
   const pages = ids === 'all' || ids.length > 2 ? projectIds.map(pagesOf) : [0];
   const singles = ids === 'all' ? stage.operations.length : ids.length;
   const requests = pages.reduce((sum, count) => sum + count, 0) + singles;
-  const rate = main.sent.some(({ status }) => status === 429) ? slowPerSecond : perSecond;
+  const rate = sent.some(({ status }) => status === 429) ? slowPerSecond : perSecond;
   return 2 * stage.tripMs * (Math.max(...pages) + 2) + (1_000 * requests) / rate;
 }
 
 function isHealthy({ stage, plan }: Run, { main, plan: step }: StepRecord, { ids, projectIds }: Wait): boolean {
   const isUndisturbed = main.signalledAt === undefined && main.endedByItself && step.runnerFault === undefined;
-  const exist =
-    projectIds.every((id) => stage.listedOperations(id).length <= limits.operations) &&
-    (ids === 'all' || ids.every((id) => stage.operation(id) !== undefined));
   return (
     isUndisturbed &&
-    exist &&
+    projectIds.every((id) => stage.listedOperations(id).length <= limits.operations) &&
+    (ids === 'all' || ids.every((id) => stage.operation(id) !== undefined)) &&
     plan.outages.every(({ to }) => to !== Number.POSITIVE_INFINITY) &&
     projectIds.every((id) => answersInTime(main, id)) &&
     !isRejected(main)
