@@ -49,7 +49,8 @@ async function main(): Promise<boolean> {
   const how = { of: Number(values.workers ?? availableParallelism()), untilFound: values['until-found'] };
   if (!values.worlds) return runTask({ seed: Number(seed), runs: Number(runs), temp }, how);
   const names = Object.keys(nightly).filter((name) => name === (bound ?? name));
-  let isClean = names.length > 0;
+  if (names.length === 0) throw new Error(`There is no bound ${bound}.`);
+  let isClean = true;
   for (const name of names) isClean = (await runTask({ bound: name, temp }, how)) && isClean;
   return isClean;
 }

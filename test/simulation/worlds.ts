@@ -193,7 +193,7 @@ function sceneFor(
     for (const { part: of, from, to, ...outage } of outages)
       if (of === part) stage.outages.push({ ...outage, from: now + from, to: now + to });
   };
-  const plan = { seed: 0, jobs: [[step]], faults: [], outages: stage.outages, runs: new Map(), jitter };
+  const plan = { seed: 0, jobs: [[step]], faults: [...faults], outages: stage.outages, runs: new Map(), jitter };
   return { plan, stage, onStart };
 }
 
