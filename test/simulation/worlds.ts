@@ -35,7 +35,7 @@ export interface WaitWorld extends Troubles {
 }
 
 export interface WorldOperation {
-  /** From the start of the step. A follow-up begins when the operation with that index ends. */
+  /** From a moment before the step starts. A follow-up begins when the operation with that index ends. */
   readonly begins: number | { readonly after: number };
   readonly lasts: number;
   readonly ends: 'finished' | 'failed';
@@ -172,7 +172,8 @@ function sceneFor(
     inputs,
     environment,
     timeoutMs: 1_000 * Number(own['timeout']),
-    startsAtMs: 0,
+    // No operation begins or ends in the same millisecond.
+    startsAtMs: 1,
     events: [],
     runnerFault: undefined,
     clockAheadMs: clocks === 'runner jumps' ? 0 : ahead,
