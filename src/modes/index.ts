@@ -1,9 +1,7 @@
 import { createKey, stateAfterOutputs } from './create-key/create-key.js';
 import { createKeyReport } from './create-key/report.js';
 import { readCreateKeySettings } from './create-key/settings.js';
-import { listKeys, listOperations, listProjects } from './list/list.js';
-import { listKeysReport, listOperationsReport, listProjectsReport } from './list/report.js';
-import { readListKeysSettings, readListOperationsSettings, readListProjectsSettings } from './list/settings.js';
+import { listKeysMode, listOperationsMode, listProjectsMode } from './list/lists.js';
 import { define } from './mode.js';
 import { revokeKeyReport } from './revoke-key/report.js';
 import { revokeGivenKeys } from './revoke-key/revoke-key.js';
@@ -33,10 +31,10 @@ export const modes = {
     report: sendRequestReport,
     concludesItself: true,
   }),
-  'list-operations': define({ read: readListOperationsSettings, run: listOperations, report: listOperationsReport }),
-  'list-projects': define({ read: readListProjectsSettings, run: listProjects, report: listProjectsReport }),
+  'list-operations': listOperationsMode,
+  'list-projects': listProjectsMode,
   'create-key': define({ read: readCreateKeySettings, run: createKey, report: createKeyReport, stateAfterOutputs }),
-  'list-keys': define({ read: readListKeysSettings, run: listKeys, report: listKeysReport }),
+  'list-keys': listKeysMode,
   'revoke-key': define({ read: readRevokeKeySettings, run: revokeGivenKeys, report: revokeKeyReport }),
   'sweep-keys': define({ read: readSweepKeysSettings, run: sweepKeys, report: sweepKeysReport }),
 };

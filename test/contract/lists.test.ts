@@ -113,8 +113,8 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
     const records = numbered(list, 7).map((one, n) => ({ ...list.full, ...one, [field]: nameOf(n) }));
     const { result } = await read(context, list, body(records), { 'fail-on': 'match' });
     const named = records.slice(0, 5).map(({ id }, n) => (n === 1 ? `${id}` : `${id} (n-${n} ::x)`));
-    const where = noun === 'operation' ? ' in project p' : '';
-    const found = `Found 7 ${noun}s${where}: ${named.join('; ')}; and 2 more. With fail-on: match`;
+    const where = noun === 'operation' ? 'Criteria: project p. ' : '';
+    const found = `Found 7 ${noun}s: ${named.join('; ')}; and 2 more. ${where}With fail-on: match`;
     expect(errorOf(result)).toContain(found);
     expect(errorOf(result)).not.toMatch(/eu\.db\.example|203\.0\.113/);
   });

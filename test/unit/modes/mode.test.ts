@@ -1,35 +1,13 @@
-import { expect, expectTypeOf, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { InputReader } from '../../../src/action/inputs/input-reader.js';
 import { Rate } from '../../../src/http/rate.js';
-import type { listKeys, listOperations, listProjects } from '../../../src/modes/list/list.js';
-import type { listOperationsReport, listProjectsReport } from '../../../src/modes/list/report.js';
-import type { readListKeysSettings, readListProjectsSettings } from '../../../src/modes/list/settings.js';
 import { define, type Services } from '../../../src/modes/mode.js';
-import type { revokeKeyReport } from '../../../src/modes/revoke-key/report.js';
-import type { revokeGivenKeys } from '../../../src/modes/revoke-key/revoke-key.js';
-import type { waitReport } from '../../../src/modes/wait-operation/report.js';
 import { waitOperation } from '../../../src/modes/wait-operation/wait-operation.js';
 import { Cancellation, CancelledError, Deadline } from '../../../src/time/deadline.js';
 import { apiBy } from '../../virtual/api.js';
 import { deadlineAt } from '../../virtual/deadline.js';
 import { sendOnce } from '../../virtual/send.js';
 import { silent } from '../../virtual/silent.js';
-
-/** Whether the compiler accepts a mode of these functions. */
-type Fits<Read, Run, Report> = typeof define extends (mode: { read: Read; run: Run; report: Report }) => unknown
-  ? true
-  : false;
-
-type ReadProjects = typeof readListProjectsSettings;
-type ReadKeys = typeof readListKeysSettings;
-
-test('the compiler rejects a mode if the types of `read`, `run` and `report` do not fit together', () => {
-  expectTypeOf<Fits<ReadProjects, typeof listProjects, typeof listProjectsReport>>().toEqualTypeOf<true>();
-  expectTypeOf<Fits<ReadProjects, typeof listOperations, typeof listOperationsReport>>().toEqualTypeOf<false>();
-  expectTypeOf<Fits<ReadProjects, typeof listProjects, typeof waitReport>>().toEqualTypeOf<false>();
-  expectTypeOf<Fits<ReadKeys, typeof listKeys, typeof listProjectsReport>>().toEqualTypeOf<false>();
-  expectTypeOf<Fits<ReadKeys, typeof revokeGivenKeys, typeof revokeKeyReport>>().toEqualTypeOf<false>();
-});
 
 const apiThatSays = (body: string, rate: Rate) => apiBy(async () => ({ status: 200, headers: {}, body }), rate);
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { splitIntoBatches } from '../../../../src/modes/list/report.js';
+import { splitIntoBatches } from '../../../../src/modes/list/lists.js';
 
 test('batches hold all ids in order, in as many lists as allowed whose sizes differ by at most one', () => {
   const property = fc.property(
