@@ -1,8 +1,7 @@
 import type { ControlApi } from '../api/control-api.js';
 import { RequestError } from '../http/errors.js';
 import type { MintedKey } from '../keys/post-state.js';
-import type { Deadline } from '../time/deadline.js';
-import { DeadlineExceeded } from '../time/deadline.js';
+import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { doublingPauses } from '../time/pauses.js';
 
 // Times are in milliseconds.
@@ -18,49 +17,39 @@ export const longestRetryAfter = 2_000;
 /** Between two rounds. */
 const pauses = { first: 50, most: 2_000 };
 
-interface Clients {
-  /** Uses the minted key. */
-  readonly own: ControlApi;
-  /** Undefined if post does not have the key that signed the state. */
-  readonly parent: ControlApi | undefined;
-}
-
-/** Sends a DELETE for the minted key until the key itself gets 401. Returns why that is not proved, or undefined. */
+/**
+ * Sends a DELETE for the minted key until the key itself gets 401. Returns why that is not proved, or undefined. `parent`:
+ * undefined if post does not have the key that signed the state.
+ */
 export async function endMintedKey(
   { id, madeAt }: MintedKey,
-  { own, parent }: Clients,
+  { own, parent }: { readonly own: ControlApi; readonly parent: ControlApi | undefined },
   deadline: Deadline,
   random: () => number,
 ): Promise<string | undefined> {
   const { clock } = deadline;
-  const startedAt = clock.now();
-  let hasAccepted = false;
-  /** The parent key got a 404 for a key that was old enough. */
-  let isUnknownToParent = false;
+  /** A DELETE was accepted, or the parent key got a 404 for a key that was old enough. So a 401 is believed. */
+  let isExpectedGone = false;
   let rejectedSince: number | undefined;
   let doubt = 'no response came';
-  let retryAfter = 0;
 
   /** By both clocks. Where the service's is not known, the time of this step replaces it. */
   function ageOf(): number {
-    const byRunner = clock.epochMs() - madeAt.runner;
-    const { service: begin } = madeAt;
     const now = own.knownServiceEpochMs(clock) ?? parent?.knownServiceEpochMs(clock);
-    const isKnown = begin !== undefined && now !== undefined;
-    return Math.min(byRunner, isKnown ? now - begin : clock.now() - startedAt);
+    const isKnown = madeAt.service !== undefined && now !== undefined;
+    return Math.min(clock.epochMs() - madeAt.runner, isKnown ? now - madeAt.service : clock.now());
   }
 
   /** Returns the status of the service's answer. Undefined if none came, or only that of a proxy. */
   async function revokeBy(api: ControlApi): Promise<number | undefined> {
     try {
-      retryAfter = 0;
       await api.revokeKey(id, { deadline, patience });
       doubt = 'the key still works after a DELETE that was accepted';
       return 200;
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       doubt = error.message;
-      retryAfter = Math.min(longestRetryAfter, error.retryAfterMs ?? 0);
+      await deadline.sleep(Math.min(longestRetryAfter, error.retryAfterMs ?? 0));
       return error.isPage ? undefined : error.status;
     }
   }
@@ -73,27 +62,24 @@ export async function endMintedKey(
     const isOld = ageOf() >= leastAge;
     const status = await revokeBy(own);
     const isRejected = status === 401 && isOld;
-    hasAccepted ||= isAccepted(status);
+    if (isRejected && isExpectedGone) return true;
+    isExpectedGone ||= isAccepted(status);
     // A response of a proxy, or none, says nothing about the key.
     if (isRejected) rejectedSince ??= askedAt;
     else if (status !== undefined && status < 500) rejectedSince = undefined;
-    // A 404 counts only if the key itself still says 401 after it: a gateway may have sent it.
-    if (isRejected && (hasAccepted || isUnknownToParent)) return true;
     if (parent === undefined) return rejectedSince !== undefined && askedAt - rejectedSince >= leastRejection;
-    if (isAccepted(status) || (status === 401 && hasAccepted)) return false;
-    await deadline.sleep(retryAfter);
-    const isOldForParent = ageOf() >= leastAge;
+    if (isAccepted(status) || (status === 401 && isExpectedGone)) return false;
+    // A gateway may have sent a 404, so the key itself must say 401 after it.
     const byParent = await revokeBy(parent);
-    hasAccepted ||= isAccepted(byParent);
-    isUnknownToParent ||= byParent === 404 && isOldForParent;
+    isExpectedGone ||= isAccepted(byParent) || (byParent === 404 && isOld);
     return false;
   }
 
   try {
     for (const pause of doublingPauses(pauses, random)) {
       if (await round()) break;
-      const untilOld = hasAccepted ? Math.min(leastAge, leastAge - ageOf()) : 0;
-      await deadline.sleep(Math.max(untilOld, retryAfter, pause));
+      const untilOld = isExpectedGone ? Math.min(leastAge, leastAge - ageOf()) : 0;
+      await deadline.sleep(Math.max(untilOld, pause));
     }
     return undefined;
   } catch (error) {
