@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 
-/** The parts of a key name that identify a workflow run. */
 export interface WorkflowRun {
-  /** Hash of the GitHub server and the repository. */
+  /** Of the GitHub server and the repository. */
   readonly fingerprint: string;
   readonly id: string;
   readonly attempt: number;
@@ -15,7 +14,9 @@ export interface KeyOrigin {
 }
 
 const maxLength = 64;
+/** Of the random part. */
 const maxRandom = 12;
+/** Of the fingerprint. */
 const digits = 10;
 
 /**

@@ -1,9 +1,9 @@
 import type { ControlApi } from '../api/control-api.js';
-import type { KeyList } from '../api/keys.js';
+import type { Key, KeyList } from '../api/keys.js';
 import { RequestError } from '../http/errors.js';
 import type { Rate } from '../http/rate.js';
 import type { Send } from '../http/retry.js';
-import { CancelledError, type Deadline, DeadlineExceeded } from '../time/deadline.js';
+import type { Deadline } from '../time/deadline.js';
 import { doublingPauses } from '../time/pauses.js';
 
 // Times are in milliseconds, on the step's clock.
@@ -12,85 +12,75 @@ import { doublingPauses } from '../time/pauses.js';
 const leastAbsence = 10_000;
 /** If the DELETE of a key is not confirmed, lists are read for this long. */
 const readingTime = 30_000;
-/** Between two lists. */
 const pauses = { first: 500, most: 2_000 };
 
 export type Fate = 'revoked' | 'not-found' | 'unknown';
 
 /** What the service has said about one key. */
 class Evidence {
-  /** Undefined until a list shows the key. */
-  id: string | undefined;
+  wasListed = false;
   saysRevoked = false;
   /** Why the latest DELETE failed. */
   failure: RequestError | undefined;
   /** When the first of the latest lists arrived that all lack the key. */
   #missingSince: number | undefined;
 
-  /** A whole list has arrived, with this id or without the key. */
-  noteList(id: string | undefined, now: number): void {
-    this.id ??= id;
-    this.#missingSince = id === undefined ? (this.#missingSince ?? now) : undefined;
+  noteList(isListed: boolean, now: number): void {
+    this.wasListed ||= isListed;
+    this.#missingSince = isListed ? undefined : (this.#missingSince ?? now);
     // Its DELETE seems to have been carried out, so it is not repeated.
-    if (id === undefined) this.failure = undefined;
+    if (!isListed) this.failure = undefined;
   }
 
   /** `askedAt`: when the latest list was asked for. */
   fate(askedAt: number): Fate {
     if (this.saysRevoked) return 'revoked';
     if (this.#missingSince === undefined || askedAt - this.#missingSince < leastAbsence) return 'unknown';
-    return this.id === undefined ? 'not-found' : 'revoked';
+    return this.wasListed ? 'revoked' : 'not-found';
   }
 }
 
-/** `label`: the id, or the name by which the key is meant. `failure`: why the fate is unknown. */
-export interface Revocation {
-  readonly label: string;
-  readonly id: string | undefined;
-  readonly fate: Fate;
-  readonly failure: Error | undefined;
-}
+export type Revocations = Awaited<ReturnType<typeof revokeKeys>>;
+export type Revocation = Revocations['keys'][number];
 
-interface Task {
-  /** The labels of the keys that are meant from the start. */
-  readonly given: readonly string[];
-  /** The ids of the keys to revoke that this list shows, by label. */
-  readonly meant: (list: KeyList) => ReadonlyMap<string, string>;
-  /** Lists are read until they have shown so many keys. */
-  readonly count: number;
-}
-
-export interface Means {
+export interface RevocationTask {
   readonly api: ControlApi;
   readonly rate: Rate;
   readonly deadline: Deadline;
   readonly random: () => number;
-  /** Sends the requests for lists. */
+  /** For lists. */
   readonly send: Send;
-  /** How long one DELETE may take. */
+  /** For one DELETE. */
   readonly patience: number;
+  /** The ids of the keys that are meant. Called before the first list, and after each one. */
+  readonly find: (listed: readonly Key[]) => readonly string[];
+  /** Lists are read until so many keys are found. */
+  readonly count: number;
 }
 
-/** Revokes the keys with these ids. */
-export async function revokeByIds(ids: readonly string[], means: Means) {
-  if (ids.length === 0) return { keys: [], end: undefined };
-  const meant = (list: KeyList) => new Map(ids.filter((id) => list.get(id)?.isRevoked === false).map((id) => [id, id]));
-  const { keys, end } = await revokeKeys({ given: ids, meant, count: 0 }, means);
-  return { keys: keys.map((key) => ({ ...key, id: key.label })), end };
-}
+/** A key that the service says is revoked counts as not listed. */
+export const liveKeys = (list: KeyList): Key[] => [...list.values()].filter(({ isRevoked }) => !isRevoked);
 
 /**
  * Revokes keys and proves it, in rounds: each key that a whole list shows gets a DELETE. One failed revocation does not stop
  * the others. `end`: what ended the rounds early.
  */
-export async function revokeKeys({ given, meant, count }: Task, means: Means) {
-  const { api, rate, deadline, random, send, patience } = means;
+export async function revokeKeys({ api, rate, deadline, random, send, patience, find, count }: RevocationTask) {
   const { clock } = deadline;
-  const keys = new Map(given.map((label) => [label, new Evidence()]));
+  const keys = new Map(find([]).map((id) => [id, new Evidence()]));
   let askedAt = 0;
-  let end: Error | undefined;
 
-  async function revoke(key: Evidence, id: string): Promise<void> {
+  async function round(): Promise<void> {
+    askedAt = clock.now();
+    const listed = liveKeys(await api.keys(send));
+    for (const id of find(listed)) if (!keys.has(id)) keys.set(id, new Evidence());
+    const listedIds = new Set(listed.map(({ id }) => id));
+    await Promise.all([...keys].map(([id, key]) => revokeListed(id, key, listedIds.has(id))));
+  }
+
+  async function revokeListed(id: string, key: Evidence, isListed: boolean): Promise<void> {
+    key.noteList(isListed, clock.now());
+    if (!isListed || key.saysRevoked) return;
     try {
       key.saysRevoked = await api.revokeKey(id, { deadline, patience });
       key.failure = undefined;
@@ -100,48 +90,34 @@ export async function revokeKeys({ given, meant, count }: Task, means: Means) {
     }
   }
 
-  async function round(): Promise<void> {
-    askedAt = clock.now();
-    const listed = meant(await api.keys(send));
-    for (const label of listed.keys()) if (!keys.has(label)) keys.set(label, new Evidence());
-    const requests = [...keys].map(([label, key]) => {
-      const id = listed.get(label);
-      key.noteList(id, clock.now());
-      return id === undefined || key.saysRevoked ? undefined : revoke(key, id);
-    });
-    await Promise.all(requests);
-  }
-
   async function repeatRounds(): Promise<void> {
     await round();
-    const endsAt = clock.now() + readingTime;
+    const beganAt = clock.now();
     for (const usual of doublingPauses(pauses, random)) {
       const open = [...keys.values()].filter((key) => key.fate(askedAt) === 'unknown');
-      if (open.length === 0 && keys.size >= count) return;
-      // After a 429, `Rate` holds all requests.
-      const asked = open.map(({ failure }) => (failure?.status === 429 ? 0 : (failure?.retryAfterMs ?? 0)));
+      const isSought = keys.size < count || (keys.size === 0 && askedAt - beganAt < leastAbsence);
+      if (open.length === 0 && !isSought) return;
+      const asked = open.map(({ failure }) => failure?.retryAfterMs ?? 0);
       const retryAfter = Math.min(rate.longestHold, Math.max(0, ...asked));
       const pause = Math.max(usual, retryAfter);
       // A throttled DELETE is repeated until the deadline.
-      const isOver = clock.now() + pause >= endsAt && !open.some(({ failure }) => failure?.isThrottled);
+      const goesOn = isSought || open.some(({ failure }) => failure?.isThrottled);
+      const isOver = clock.now() + pause >= beganAt + readingTime && !goesOn;
       if (isOver || retryAfter > deadline.remaining) return;
       await deadline.sleep(pause);
       await round();
     }
   }
 
-  try {
-    await repeatRounds();
-  } catch (error) {
-    const isExpected = [RequestError, DeadlineExceeded, CancelledError].some((Kind) => error instanceof Kind);
-    if (!isExpected) throw error;
-    end = error as Error;
-  }
-  const results = [...keys].map(([label, key]): Revocation => {
+  const end = await repeatRounds().then(
+    () => undefined,
+    (error: Error) => error,
+  );
+  // What the service said of the key tells more than that the time was over.
+  const doubt = end ?? new Error('no response said revoked: true, and lists do not confirm it');
+  const results = [...keys].map(([id, key]) => {
     const fate = key.fate(askedAt);
-    // What the service said of the key tells more than that the time was over.
-    const doubt = new Error('no response said revoked: true, and lists do not confirm it');
-    return { label, id: key.id, fate, failure: fate === 'unknown' ? (key.failure ?? end ?? doubt) : undefined };
+    return { id, fate, failure: fate === 'unknown' ? (key.failure ?? doubt) : undefined };
   });
   return { keys: results, end };
 }

@@ -3,15 +3,11 @@ import { createKeyReport } from './create-key/report.js';
 import { readCreateKeySettings } from './create-key/settings.js';
 import { listKeysMode, listOperationsMode, listProjectsMode } from './list/lists.js';
 import { define } from './mode.js';
-import { revokeKeyReport } from './revoke-key/report.js';
-import { revokeGivenKeys } from './revoke-key/revoke-key.js';
-import { readRevokeKeySettings } from './revoke-key/settings.js';
+import { revokeKeyMode } from './revoke-key.js';
 import { sendRequestReport } from './send-request/report.js';
 import { sendRequest } from './send-request/send-request.js';
 import { readSendRequestSettings } from './send-request/settings.js';
-import { sweepKeysReport } from './sweep-keys/report.js';
-import { readSweepKeysSettings } from './sweep-keys/settings.js';
-import { sweepKeys } from './sweep-keys/sweep-keys.js';
+import { sweepKeysMode } from './sweep-keys/sweep-keys.js';
 import { waitReport } from './wait-operation/report.js';
 import { readWaitSettings } from './wait-operation/settings.js';
 import { waitOperation } from './wait-operation/wait-operation.js';
@@ -35,6 +31,6 @@ export const modes = {
   'list-projects': listProjectsMode,
   'create-key': define({ read: readCreateKeySettings, run: createKey, report: createKeyReport, stateAfterOutputs }),
   'list-keys': listKeysMode,
-  'revoke-key': define({ read: readRevokeKeySettings, run: revokeGivenKeys, report: revokeKeyReport }),
-  'sweep-keys': define({ read: readSweepKeysSettings, run: sweepKeys, report: sweepKeysReport }),
+  'revoke-key': revokeKeyMode,
+  'sweep-keys': sweepKeysMode,
 };

@@ -15,14 +15,14 @@ export interface PostResult {
 
 export function postReport(state: PostState, { doubt, strays, hasParentKey }: PostResult): StepReport {
   const { name, lostCreates } = state;
-  const alarms: string[] = [];
-  if (doubt !== undefined) alarms.push(alarm(mintedIds(state), name, doubt));
   const open = strays.filter(({ fate }) => fate === 'unknown');
-  const [first] = open;
-  if (first !== undefined) {
-    const why = first.failure instanceof DeadlineExceeded ? 'lists do not confirm it' : errorMessage(first.failure);
-    alarms.push(alarm(idsOf(open), name, why));
-  }
+  const [why] = open.map(({ failure }) =>
+    failure instanceof DeadlineExceeded ? 'lists do not confirm it' : errorMessage(failure),
+  );
+  const alarms = [
+    ...(doubt ? [alarm(mintedIds(state), name, doubt)] : []),
+    ...(why ? [alarm(idsOf(open), name, why)] : []),
+  ];
   const reason = hasParentKey
     ? 'the service may still carry it out'
     : 'the post step does not have the API key of the main step to look for it';
@@ -37,7 +37,7 @@ export function postReport(state: PostState, { doubt, strays, hasParentKey }: Po
 
 /** The minted key, unless it is kept on purpose. */
 const mintedIds = ({ minted }: PostState) => (minted?.secret ? [minted.id] : []);
-const idsOf = (keys: readonly Revocation[]) => keys.map(({ label }) => label);
+const idsOf = (keys: readonly Revocation[]) => keys.map(({ id }) => id);
 
 /** Reports an unexpected error of the post step. */
 export function crashReport(error: unknown, state: PostState | undefined, runId = ''): StepReport {

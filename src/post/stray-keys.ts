@@ -1,15 +1,17 @@
-import type { Key, KeyList } from '../api/keys.js';
+import type { Key } from '../api/keys.js';
 import { RequestError } from '../http/errors.js';
 import type { Send } from '../http/retry.js';
 import type { PostState } from '../keys/post-state.js';
-import { type Means, revokeKeys } from '../keys/revocation.js';
+import { type RevocationTask, revokeKeys } from '../keys/revocation.js';
 import { longestRetryAfter, patience } from './minted-key.js';
 
+type Means = Pick<RevocationTask, 'api' | 'rate' | 'deadline' | 'random'>;
+
 /** Revokes all keys of that name but the minted one. Looks for them until as many were found as creates were lost. */
-export async function endStrayKeys({ name, minted, lostCreates }: PostState, means: Omit<Means, 'send' | 'patience'>) {
+export async function endStrayKeys({ name, minted, lostCreates: count }: PostState, means: Means) {
   const { deadline, random } = means;
-  const isStray = (key: Key) => key.name === name && key.id !== minted?.id && !key.isRevoked;
-  const meant = (list: KeyList) => new Map([...list.values()].filter(isStray).map(({ id }) => [id, id]));
+  const find = (listed: readonly Key[]) =>
+    listed.filter((key) => key.name === name && key.id !== minted?.id).map(({ id }) => id);
   /** Repeats a list after any failure. */
   const send: Send = async (attempt) => {
     for (;;) {
@@ -22,6 +24,5 @@ export async function endStrayKeys({ name, minted, lostCreates }: PostState, mea
       }
     }
   };
-  const { keys } = await revokeKeys({ given: [], meant, count: lostCreates }, { ...means, send, patience });
-  return keys;
+  return (await revokeKeys({ ...means, send, patience, find, count })).keys;
 }

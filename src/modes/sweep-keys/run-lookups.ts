@@ -3,7 +3,6 @@ import { proxyProblem } from '../../http/proxy.js';
 import { Rate } from '../../http/rate.js';
 import { type Attempt, withRetries } from '../../http/retry.js';
 import type { WorkflowRun } from '../../keys/key-name.js';
-import { withLastError } from '../../text/sentences.js';
 import { DeadlineExceeded } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
 import type { Collaborators } from '../mode.js';
@@ -18,25 +17,19 @@ export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs
   return () => async () => ({ failure });
 }
 
-/** After so many failures, no more runs are asked for. */
-const maxFailures = 3;
-
 /**
  * Asks GitHub once for each run, and returns the state of each that could be read, and why others could not. A run that it does
  * not know counts only if the token can read the current run.
  */
 export async function findRuns(ids: readonly string[], own: WorkflowRun, find: FindRun, collaborators: Collaborators) {
-  // The lookups get half of the remaining time. The other half is for the revocations.
-  const deadline = collaborators.deadline.within(collaborators.deadline.remaining / 2);
-  const send = withRetries({ ...collaborators, deadline });
+  const { deadline, random } = collaborators;
+  const send = withRetries(collaborators);
   // GitHub has limits of its own.
-  const rate = new Rate(deadline.clock, collaborators.random);
-  const failures: RequestError[] = [];
-  const states = new Map<string, RunState>([[own.id, { attempt: own.attempt, isCompleted: false }]]);
+  const rate = new Rate(deadline.clock, random);
+  const failures = new Set<string>();
+  const states = new Map<string, RunState>();
 
   async function request(id: string, { patience }: Attempt): Promise<RunState> {
-    const [first] = failures;
-    if (first && failures.length >= maxFailures) throw new RequestError(first.message, { transient: false });
     const outcome = await deadline.raceFor(patience, (onCancel) => find(id, onCancel));
     const late = `GitHub did not respond within ${formatDuration(patience)}`;
     if (outcome === undefined) throw new RequestError(late, { transient: true, isSilence: true });
@@ -44,24 +37,18 @@ export async function findRuns(ids: readonly string[], own: WorkflowRun, find: F
     throw new RequestError(outcome.failure.message, outcome.failure);
   }
 
-  async function lookUp(id: string): Promise<RunState | undefined> {
+  async function lookUp(id: string): Promise<void> {
     try {
-      return await send((attempt) => rate.run(attempt.deadline, () => request(id, attempt)));
+      states.set(id, await send((attempt) => rate.run(deadline, () => request(id, attempt))));
     } catch (error) {
-      const late = "GitHub did not respond within half of the step's timeout";
-      if (error instanceof RequestError) failures.push(error);
-      else if (!(error instanceof DeadlineExceeded)) throw error;
-      else failures.push(new RequestError(withLastError(late, error.cause), { transient: false }));
-      return undefined;
+      if (!(error instanceof RequestError || error instanceof DeadlineExceeded)) throw error;
+      failures.add(error.message);
     }
   }
 
   const others = ids.filter((id) => id !== own.id);
-  if (others.length === 0) return { states, failures };
-  const current = await lookUp(own.id);
-  if (current === 'gone') failures.push(new RequestError('GitHub does not show the current run', { transient: false }));
-  if (current === undefined || current === 'gone') return { states, failures };
-  const found = await Promise.all(others.map(async (id) => [id, await lookUp(id)] as const));
-  for (const [id, state] of found) if (state !== undefined) states.set(id, state);
-  return { states, failures };
+  if (others.length > 0) await lookUp(own.id);
+  if (states.get(own.id) === 'gone') failures.add('GitHub does not show the current run');
+  if (failures.size === 0) await Promise.all(others.map(lookUp));
+  return { states: states.set(own.id, { attempt: own.attempt, isCompleted: false }), failures };
 }

@@ -1,24 +1,46 @@
+import type { InputReader } from '../../action/inputs/input-reader.js';
+import { oneOfParser, parseAge, parseBoolean, secretParser } from '../../action/inputs/input-values.js';
+import { codeHtml, truncatedTable } from '../../action/markdown.js';
+import type { StepReport } from '../../action/step-report.js';
 import { usualPatience, withRetries } from '../../http/retry.js';
 import { type KeyOrigin, parseKeyName } from '../../keys/key-name.js';
-import { revokeByIds } from '../../keys/revocation.js';
+import { liveKeys, type Revocations, revokeKeys } from '../../keys/revocation.js';
+import { sanitizeLine } from '../../text/sanitize-line.js';
+import { joinFirst, messageBounds, plural, sentence, sentences } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
-import type { Collaborators, Services } from '../mode.js';
+import { readRun } from '../current-run.js';
+import { keyCells, keyHeadings, revocationFailure, revocationReport } from '../keys-report.js';
+import { type Collaborators, define, type ReportFacts, type Services } from '../mode.js';
 import { findRuns } from './run-lookups.js';
-import type { SweepKeysSettings } from './settings.js';
 import type { RunState } from './workflow-runs.js';
 
-export type SweepResult = Awaited<ReturnType<typeof sweepKeys>>;
-export type SweepDecision = SweepResult['decisions'][number];
+// Times are in milliseconds.
 
-/** GitHub may not know a new run yet, so only older keys of an unknown run are revoked. In milliseconds. */
+/** A workflow run may last 35 days. */
+const longestRun = 35 * 86_400_000;
+/** GitHub may not know a new run yet, so only older keys of an unknown run are revoked. */
 const leastAgeOfUnknown = 86_400_000;
 
-export async function sweepKeys(settings: SweepKeysSettings, collaborators: Collaborators, services: Services) {
+type Settings = ReturnType<typeof read>;
+type Result = Awaited<ReturnType<typeof run>>;
+
+function read(reader: InputReader) {
+  return reader.complete({
+    run: readRun(reader),
+    olderThan: reader.optional('older-than', parseAge) ?? longestRun,
+    dryRun: reader.parse('dry-run', parseBoolean),
+    failOnMatch: reader.optional('fail-on', oneOfParser(['match'])) === 'match',
+    repository: reader.environment['GITHUB_REPOSITORY'] ?? '',
+    githubToken: reader.parse('github-token', secretParser(1)),
+  });
+}
+
+async function run(settings: Settings, collaborators: Collaborators, services: Services) {
   const find = await services.workflowRuns(settings.githubToken, settings.repository);
   const { api, deadline, log } = collaborators;
   const { clock } = deadline;
   const send = withRetries(collaborators);
-  const listed = [...(await api.keys(send)).values()].filter(({ isRevoked }) => !isRevoked);
+  const listed = liveKeys(await api.keys(send));
   // One of the clocks may be wrong. By the smaller age, no young key seems old.
   const now = Math.min(api.serviceEpochMs(clock), clock.epochMs());
   const ours = listed.flatMap((key) => {
@@ -29,40 +51,97 @@ export async function sweepKeys(settings: SweepKeysSettings, collaborators: Coll
   const asked = new Set(ours.filter(({ isKept }) => !isKept).map(({ run }) => run.id));
   const { states, failures } = await findRuns([...asked], settings.run, find, collaborators);
   const decisions = ours.map((one) => ({ ...one, ...decide(one, states.get(one.run.id), settings) }));
-  const over = decisions.filter(({ isOver }) => isOver).map(({ key }) => key.id);
+  const over = decisions.filter(({ decision }) => decision === 'toRevoke').map(({ key }) => key.id);
   if (settings.dryRun) for (const id of over) log.info(`Key ${id} would be revoked.`);
-  const meant = settings.dryRun ? [] : over;
-  return {
-    decisions,
-    revocation: await revokeByIds(meant, { ...collaborators, send, patience: usualPatience }),
-    failures,
-  };
+  const task = { ...collaborators, send, patience: usualPatience, find: () => over, count: 0 };
+  const none: Revocations = { keys: [], end: undefined };
+  return { decisions, failures, revocation: settings.dryRun || over.length === 0 ? none : await revokeKeys(task) };
 }
 
-type Decision = { readonly isOver: boolean; readonly isUnread?: boolean; readonly reason: string };
+/** The most important rows come first, because a long table is cut. */
+const signs = {
+  unknown: '❌ not confirmed',
+  unread: '❓ left',
+  onPurpose: '📌 kept on purpose',
+  toRevoke: '🧹 would be revoked',
+  revoked: '✅ revoked',
+  'not-found': '✅ not found any more',
+  kept: '⏳ kept',
+};
+const order = Object.keys(signs);
 
-/** `isOver`: the sweep revokes the key. `isUnread`: it is left, because the state of its run is unknown. */
+/** `unread`: the key is left, because the state of its run is unknown. */
+type Decision = 'toRevoke' | 'kept' | 'onPurpose' | 'unread';
+
 function decide(
   { run, isKept, age }: KeyOrigin & { readonly age: number },
   state: RunState | undefined,
-  settings: SweepKeysSettings,
-): Decision {
-  if (isKept) return { isOver: false, reason: 'revoke-in-post: false' };
-  const isOlder = (limit: number) => ({
-    isOver: age > limit,
-    than: `the key is ${age > limit ? '' : 'not '}older than ${formatDuration(limit)}`,
-  });
-  if (state === 'gone') {
-    const { isOver, than } = isOlder(leastAgeOfUnknown);
-    return { isOver, reason: `GitHub does not know its run; ${than}` };
-  }
-  if (state === undefined || (state.attempt !== undefined && state.attempt < run.attempt)) {
-    const { isOver, than } = isOlder(settings.olderThan);
-    return { isOver, isUnread: !isOver, reason: `its run could not be read; ${than}` };
-  }
-  if (state.attempt !== undefined && state.attempt > run.attempt)
-    return { isOver: true, reason: `its run was attempted again (now attempt ${state.attempt})` };
-  if (state.isCompleted) return { isOver: true, reason: 'its run has completed' };
-  const isOwn = run.id === settings.run.id;
-  return { isOver: false, reason: isOwn ? 'its run is the current one' : 'its run has not completed' };
+  { olderThan }: Settings,
+): { readonly decision: Decision; readonly reason: string } {
+  const byAge = (limit: number, younger: Decision, why: string) => {
+    const [decision, is] = age > limit ? (['toRevoke', 'is'] as const) : [younger, 'is not'];
+    return { decision, reason: `${why}; the key ${is} older than ${formatDuration(limit)}` };
+  };
+  if (isKept) return { decision: 'onPurpose', reason: 'revoke-in-post: false' };
+  if (state === 'gone') return byAge(leastAgeOfUnknown, 'kept', 'GitHub does not know its run');
+  if (state === undefined || (state.attempt ?? run.attempt) < run.attempt)
+    return byAge(olderThan, 'unread', 'its run could not be read');
+  const { attempt = run.attempt, isCompleted } = state;
+  if (attempt > run.attempt)
+    return { decision: 'toRevoke', reason: `its run was attempted again (now attempt ${attempt})` };
+  if (isCompleted) return { decision: 'toRevoke', reason: 'its run has completed' };
+  return { decision: 'kept', reason: 'its run has not completed' };
 }
+
+function report(result: Result, { dryRun, failOnMatch }: Settings, { timeout, nowMs }: ReportFacts): StepReport {
+  const { decisions, revocation, failures } = result;
+  const fates = new Map(revocation.keys.map(({ id, fate }) => [id, fate]));
+  const rows = decisions.map((one) => {
+    const end: keyof typeof signs = fates.get(one.key.id) ?? one.decision;
+    return { ...one, end };
+  });
+  const idsThat = (...ends: string[]) => rows.flatMap(({ end, key }) => (ends.includes(end) ? key.id : []));
+  const revoked = idsThat('revoked', 'toRevoke');
+  const kept = idsThat('unknown', 'unread', 'onPurpose', 'kept');
+  const namesOf = (wanted: Decision) =>
+    decisions.flatMap(({ decision, key }) =>
+      decision === wanted ? `${key.id} (${sanitizeLine(key.name ?? '', 80)})` : [],
+    );
+  const [over, left] = [namesOf('toRevoke'), namesOf('unread')];
+  const reasons = joinFirst([...failures], messageBounds) || 'GitHub shows only an earlier attempt';
+  const why = sentence(`Could not read the state of workflow runs: ${reasons}`);
+  const unread = `${why} So ${plural(left.length, 'key')} may still be valid: ${joinFirst(left, messageBounds)}. Give the job the permission actions: read, check that github-token belongs to this repository, or run the sweep again later.`;
+  const match = `${plural(over.length, 'key')} had to be revoked: ${joinFirst(over, messageBounds)}. With fail-on: match, this fails the step. Check why the post steps of these jobs did not revoke them.`;
+  const failure = revocationFailure(revocation, timeout);
+  const status = failure?.status ?? (left.length > 0 ? 'error' : failOnMatch && over.length > 0 ? 'match' : 'ok');
+  const error = sentences(failure?.error ?? '', left.length > 0 && unread);
+  const counts = `${revoked.length} ${dryRun ? 'would be revoked' : 'revoked'}, ${kept.length} kept`;
+  rows.sort((one, other) => order.indexOf(one.end) - order.indexOf(other.end));
+  return {
+    ...revocationReport(status, counts, revoked, kept),
+    succeeded: status === 'ok',
+    error: status === 'error' ? error : status === 'match' ? match : undefined,
+    warnings: failures.size > 0 && left.length === 0 ? [why] : [],
+    resultFields: {
+      dry_run: dryRun,
+      decisions: decisions.map(({ key, run, isKept, decision, reason }) => ({
+        id: key.id,
+        name: key.name,
+        run_id: run.id,
+        run_attempt: run.attempt,
+        kept_on_purpose: isKept,
+        to_revoke: decision === 'toRevoke',
+        why: reason,
+        record: key.record,
+      })),
+    },
+    details: truncatedTable(['Result', ...keyHeadings, 'Run', 'Reason'], rows, ({ end, key, run, reason }) => [
+      signs[end],
+      ...keyCells(key, nowMs),
+      codeHtml(run.id),
+      reason,
+    ]),
+  };
+}
+
+export const sweepKeysMode = define({ read, run, report });

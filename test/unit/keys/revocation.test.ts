@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import type { Key } from '../../../src/api/keys.js';
 import { TransportError } from '../../../src/http/errors.js';
 import type { Exchange, HttpResponse } from '../../../src/http/exchange.js';
 import { Rate } from '../../../src/http/rate.js';
-import { type Fate, revokeByIds } from '../../../src/keys/revocation.js';
+import { type Fate, revokeKeys } from '../../../src/keys/revocation.js';
 import { apiBy } from '../../virtual/api.js';
 import { deadlineAt } from '../../virtual/deadline.js';
 import { sendOnce } from '../../virtual/send.js';
@@ -95,11 +96,25 @@ test.for<Row>([
   };
   const rate = new Rate(clock, () => 0.5);
   const shared = { api: apiBy(exchange, rate), rate, deadline, random: () => 0.5 };
-  const task = { ...shared, send: sendOnce(deadline), patience: 30_000 };
-  const { keys } = await clock.run(revokeByIds(['7'], task));
+  const task = { ...shared, send: sendOnce(deadline), patience: 30_000, find: () => ['7'], count: 0 };
+  const { keys } = await clock.run(revokeKeys(task));
   expect(keys).toMatchObject([{ id: '7', fate }]);
   expect(keys[0]?.failure === undefined).toBe(fate !== 'unknown');
   if (count !== undefined) expect(sent > 1 ? 'many' : 'one').toBe(count);
   if (deletes.length === 0 || fate === 'not-found') expect(sent).toBe(0);
   expect(clock.now()).toBeLessThanOrEqual(45_000);
+});
+
+test('a name counts as not found only if whole lists lack it for 10 s, however slow they are', async () => {
+  const { clock, deadline } = deadlineAt(600_000);
+  let lists = 0;
+  const exchange: Exchange = async () => {
+    if (++lists === 2) await deadline.sleep(29_900);
+    return { status: 200, headers: {}, body: lists < 3 ? absent : present };
+  };
+  const rate = new Rate(clock, () => 0.5);
+  const shared = { api: apiBy(exchange, rate), rate, deadline, random: () => 0.5, send: sendOnce(deadline) };
+  const find = (listed: readonly Key[]) => listed.flatMap(({ id, name }) => (name === 'ours' ? id : []));
+  const { keys } = await clock.run(revokeKeys({ ...shared, patience: 30_000, find, count: 0 }));
+  expect(keys).toMatchObject([{ id: '7' }]);
 });
