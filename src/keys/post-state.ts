@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { UserError } from '../http/errors.js';
-import type { nothingToRevoke } from './post-state-name.js';
+import { nothingToRevoke } from './post-state-name.js';
 
 export const onFailureValues = ['warn', 'fail'] as const;
 
 /** The part of the post state that create-key provides. */
-export type KeyState = Omit<PostState, 'baseUrl' | 'summary'> | typeof nothingToRevoke;
+export type KeyState = Omit<PostState, 'baseUrl' | 'summary'>;
 
 export interface MintedKey {
   readonly id: string;
@@ -29,36 +29,33 @@ export interface PostState {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+const sealLength = 64;
+
 /** Another step can forge a state. It cannot sign it with the parent key, nor change the run of other steps. */
-function seal(text: string, parentKey: string, environment: Environment): string {
+function seal(text: string, parentKey: string, environment: Environment): Buffer {
   const { GITHUB_RUN_ID: run, GITHUB_RUN_ATTEMPT: attempt } = environment;
-  return createHmac('sha256', parentKey)
-    .update(JSON.stringify([run, attempt, text]))
-    .digest('hex');
+  const hash = createHmac('sha256', parentKey).update(JSON.stringify([run, attempt, text]));
+  return Buffer.from(hash.digest('hex'));
 }
 
-/** Returns the seal and the state, which begins with a brace. */
-export function splitPostState(saved: string): { readonly seal: string; readonly text: string } {
-  const at = Math.max(0, saved.indexOf('{'));
-  return { seal: saved.slice(0, at), text: saved.slice(at) };
-}
-
+/** Returns the seal and then the state. Of a state without a key to revoke, only the marker is left. */
 export function serializePostState(state: PostState, parentKey: string, environment: Environment): string {
+  if (state.lostCreates === 0 && !state.minted?.secret) return nothingToRevoke;
   const text = JSON.stringify(state);
   return seal(text, parentKey, environment) + text;
 }
 
 /** True if `key` is the parent key of the main step that saved this state. */
 export function isSealedWith(key: string, saved: string, environment: Environment): boolean {
-  const { seal: given, text } = splitPostState(saved);
-  const expected = seal(text, key, environment);
+  const given = Buffer.from(saved.slice(0, sealLength));
+  const expected = seal(saved.slice(sealLength), key, environment);
   // `timingSafeEqual` throws if the lengths differ.
-  return given.length === expected.length && timingSafeEqual(Buffer.from(given), Buffer.from(expected));
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
 export function parsePostState(saved: string): PostState {
   try {
-    const state = JSON.parse(splitPostState(saved).text) as PostState;
+    const state = JSON.parse(saved.slice(sealLength)) as PostState;
     new URL(state.baseUrl);
     return state;
   } catch {

@@ -1,6 +1,4 @@
-import { createKey, stateAfterOutputs } from './create-key/create-key.js';
-import { createKeyReport } from './create-key/report.js';
-import { readCreateKeySettings } from './create-key/settings.js';
+import { createKeyMode } from './create-key.js';
 import { listKeysMode, listOperationsMode, listProjectsMode } from './list/lists.js';
 import { define } from './mode.js';
 import { revokeKeyMode } from './revoke-key.js';
@@ -29,7 +27,7 @@ export const modes = {
   }),
   'list-operations': listOperationsMode,
   'list-projects': listProjectsMode,
-  'create-key': define({ read: readCreateKeySettings, run: createKey, report: createKeyReport, stateAfterOutputs }),
+  'create-key': createKeyMode,
   'list-keys': listKeysMode,
   'revoke-key': revokeKeyMode,
   'sweep-keys': sweepKeysMode,

@@ -68,7 +68,6 @@ test.for<[what: string, forge: (stage: Forgery) => string, env?: StepOptions['en
   ['is sealed with another key', ({ object }) => serializePostState(object, 'parent-key-of-another-step', run)],
   ['has the URL of a thief', ({ saved }) => forged(saved, { baseUrl: thief })],
   ['has another id of the key', ({ saved, object }) => forged(saved, { minted: { ...object.minted, id: '1' } })],
-  ['has no seal', ({ object }) => JSON.stringify(object)],
 ])('post authenticates only with the minted key if the state %s', async ([, forge, env], context) => {
   const stage = await setForgery(context);
   const { minted, service } = stage;
