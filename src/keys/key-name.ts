@@ -14,17 +14,15 @@ export interface KeyOrigin {
 }
 
 const maxLength = 64;
-/** Of the random part. */
 const maxRandom = 12;
-/** Of the fingerprint. */
-const digits = 10;
+const fingerprintLength = 10;
 
 /**
  * `<repository>-run<id>-<attempt>-<fingerprint>-<random>`, so people can find the run; `kept` in place of `run` for a key that
  * is kept on purpose. Only the first part may contain hyphens. The random part takes what remains of the length.
  */
 const pattern = new RegExp(
-  `^[a-z0-9-]{1,20}-(run|kept)([1-9]\\d{0,19})-([1-9]\\d{0,2})-([a-z0-9]{${digits}})-[a-z0-9]{3,${maxRandom}}$`,
+  `^[a-z0-9-]{1,20}-(run|kept)([1-9]\\d{0,19})-([1-9]\\d{0,2})-([a-z0-9]{${fingerprintLength}})-[a-z0-9]{3,${maxRandom}}$`,
 );
 
 /** `repository`: its name without the owner. */
@@ -49,6 +47,6 @@ export function parseKeyName(name: string): KeyOrigin | undefined {
 /** `repository`: the repository id, which survives a rename. If the runner provides no id, the repository name. */
 export function repositoryFingerprint(server: string, repository: string): string {
   const text = `${server.toLowerCase().replace(/(?<!\/)\/+$/, '')} ${repository.toLowerCase()}`;
-  const hash = BigInt(`0x${createHash('sha256').update(text).digest('hex')}`) % 36n ** BigInt(digits);
-  return hash.toString(36).padStart(digits, '0');
+  const hash = BigInt(`0x${createHash('sha256').update(text).digest('hex')}`) % 36n ** BigInt(fingerprintLength);
+  return hash.toString(36).padStart(fingerprintLength, '0');
 }

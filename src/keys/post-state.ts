@@ -4,7 +4,6 @@ import { nothingToRevoke } from './post-state-name.js';
 
 export const onFailureValues = ['warn', 'fail'] as const;
 
-/** The part of the post state that create-key provides. */
 export type KeyState = Omit<PostState, 'baseUrl' | 'summary'>;
 
 export interface MintedKey {
@@ -21,7 +20,6 @@ export interface PostState {
   readonly name: string;
   /** Creates that may have made a key which main did not receive. */
   readonly lostCreates: number;
-  /** Undefined if main never received a key. */
   readonly minted: MintedKey | undefined;
   readonly onFailure: (typeof onFailureValues)[number];
   readonly summary: boolean;
@@ -45,7 +43,6 @@ export function serializePostState(state: PostState, parentKey: string, environm
   return seal(text, parentKey, environment) + text;
 }
 
-/** True if `key` is the parent key of the main step that saved this state. */
 export function isSealedWith(key: string, saved: string, environment: Environment): boolean {
   const given = Buffer.from(saved.slice(0, sealLength));
   const expected = seal(saved.slice(sealLength), key, environment);

@@ -1,7 +1,6 @@
 import { failureReport } from '../action/failure-report.js';
 import { type InputReader, notARunner } from '../action/inputs/input-reader.js';
 import { oneOfParser, parseBoolean, patternParser } from '../action/inputs/input-values.js';
-import { paragraph } from '../action/markdown.js';
 import type { StepReport } from '../action/step-report.js';
 import { RequestError } from '../http/errors.js';
 import { type Attempt, withRetries } from '../http/retry.js';
@@ -77,14 +76,9 @@ function report(result: Result, { revokeInPost }: Settings, { timeout }: ReportF
     return { status: 'ok', succeeded: true, headline, outputs, secretOutputs };
   }
   const failure = failureReport(result.failure, timeout);
-  const whatRemains =
-    lostCreates > 0
-      ? `A key named ${name} may exist. The post step looks for it and revokes it.`
-      : 'No key was created.';
-  const error = failure.error && `${failure.error} ${whatRemains}`;
-  // A cancelled step has no error text, so the summary says what remains.
-  const details = error === undefined ? paragraph(whatRemains) : '';
-  return { ...failure, error, outputs, secretOutputs, details };
+  const mayExist = `A key named ${name} may exist. The post step looks for it and revokes it.`;
+  const whatRemains = lostCreates > 0 ? mayExist : 'No key was created.';
+  return { ...failure, error: failure.error && `${failure.error} ${whatRemains}`, outputs, secretOutputs };
 }
 
 /** Until this state is saved, post revokes the key even with `revoke-in-post: false`, because no later step has the key. */

@@ -7,7 +7,6 @@ import type { Revocations } from '../keys/revocation.js';
 import { sanitizeLine } from '../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural } from '../text/sentences.js';
 import { CancelledError } from '../time/deadline.js';
-import { formatDuration } from '../time/duration.js';
 
 type Verdict = Pick<StepReport, 'status' | 'error'>;
 
@@ -31,11 +30,10 @@ export function revocationReport(status: string, counts: string, revoked: readon
   };
 }
 
-export const keyHeadings = ['Key', 'Name', 'Created', 'Age', 'Last used'];
+export const keyHeadings = ['Key', 'Name', 'Created', 'Last used'];
 
 /** Cells of a summary table. Summaries can be public, so no cell contains a network address. */
-export function keyCells(key: Key, nowMs: number): string[] {
+export function keyCells(key: Key): string[] {
   const [created, lastUsed] = ['created_at', 'last_used_at'].map((field) => codeHtml(displayTime(key, field)));
-  const age = key.createdAt === undefined ? '' : formatDuration(Math.max(0, nowMs - key.createdAt));
-  return [codeHtml(key.id), codeHtml(sanitizeLine(key.name ?? '', 80)), created ?? '', age, lastUsed ?? ''];
+  return [codeHtml(key.id), codeHtml(sanitizeLine(key.name ?? '', 80)), created ?? '', lastUsed ?? ''];
 }

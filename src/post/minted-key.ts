@@ -14,7 +14,6 @@ const leastRejection = 10_000;
 export const patience = 6_000;
 /** A longer `Retry-After` counts as this. */
 export const longestRetryAfter = 2_000;
-/** Between two rounds. */
 const pauses = { first: 50, most: 2_000 };
 
 /**

@@ -7,7 +7,6 @@ import { DeadlineExceeded } from '../time/deadline.js';
 const consequence = 'A key has full access to the account until it is revoked.';
 
 export interface PostResult {
-  /** Why it is not proved that the minted key is gone. */
   readonly doubt: string | undefined;
   readonly strays: readonly Revocation[];
   readonly hasParentKey: boolean;
@@ -39,7 +38,6 @@ export function postReport(state: PostState, { doubt, strays, hasParentKey }: Po
 const mintedIds = ({ minted }: PostState) => (minted?.secret ? [minted.id] : []);
 const idsOf = (keys: readonly Revocation[]) => keys.map(({ id }) => id);
 
-/** Reports an unexpected error of the post step. */
 export function crashReport(error: unknown, state: PostState | undefined, runId = ''): StepReport {
   const why = errorMessage(error);
   const unknown = `Could not look for the key of this step: ${why}. Look in the console for a key whose name contains the id of this run (${runId}), and revoke it. ${consequence}`;

@@ -131,7 +131,7 @@ export const listKeysMode = defineList({
   isWanted: ({ createdAt = Number.NEGATIVE_INFINITY }: Key, { olderThan }, nowMs) =>
     olderThan === undefined || createdAt < nowMs - olderThan,
   criteria: ({ olderThan }) => [olderThan !== undefined && `older than ${formatDuration(olderThan)}`],
-  table: (records, nowMs) => truncatedTable(keyHeadings, records, (key) => keyCells(key, nowMs)),
+  table: (records) => truncatedTable(keyHeadings, records, keyCells),
 });
 
 export const listOperationsMode = defineList({

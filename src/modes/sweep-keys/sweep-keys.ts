@@ -37,7 +37,7 @@ function read(reader: InputReader) {
 
 async function run(settings: Settings, collaborators: Collaborators, services: Services) {
   const find = await services.workflowRuns(settings.githubToken, settings.repository);
-  const { api, deadline, log } = collaborators;
+  const { api, deadline } = collaborators;
   const { clock } = deadline;
   const send = withRetries(collaborators);
   const listed = liveKeys(await api.keys(send));
@@ -52,7 +52,6 @@ async function run(settings: Settings, collaborators: Collaborators, services: S
   const { states, failures } = await findRuns([...asked], settings.run, find, collaborators);
   const decisions = ours.map((one) => ({ ...one, ...decide(one, states.get(one.run.id), settings) }));
   const over = decisions.filter(({ decision }) => decision === 'toRevoke').map(({ key }) => key.id);
-  if (settings.dryRun) for (const id of over) log.info(`Key ${id} would be revoked.`);
   const task = { ...collaborators, send, patience: usualPatience, find: () => over, count: 0 };
   const none: Revocations = { keys: [], end: undefined };
   return { decisions, failures, revocation: settings.dryRun || over.length === 0 ? none : await revokeKeys(task) };
@@ -93,7 +92,7 @@ function decide(
   return { decision: 'kept', reason: 'its run has not completed' };
 }
 
-function report(result: Result, { dryRun, failOnMatch }: Settings, { timeout, nowMs }: ReportFacts): StepReport {
+function report(result: Result, { dryRun, failOnMatch }: Settings, { timeout }: ReportFacts): StepReport {
   const { decisions, revocation, failures } = result;
   const fates = new Map(revocation.keys.map(({ id, fate }) => [id, fate]));
   const rows = decisions.map((one) => {
@@ -137,7 +136,7 @@ function report(result: Result, { dryRun, failOnMatch }: Settings, { timeout, no
     },
     details: truncatedTable(['Result', ...keyHeadings, 'Run', 'Reason'], rows, ({ end, key, run, reason }) => [
       signs[end],
-      ...keyCells(key, nowMs),
+      ...keyCells(key),
       codeHtml(run.id),
       reason,
     ]),

@@ -13,13 +13,11 @@ export type RunState = { readonly attempt: number | undefined; readonly isComple
 export type LookupFailure = RequestErrorOptions & { readonly message: string };
 type LookupOutcome = { readonly run: RunState } | { readonly failure: LookupFailure };
 
-/** Reads the state of one workflow run. */
 export type FindRun = (id: string, onCancel: OnCancel) => Promise<LookupOutcome>;
 
 interface OctokitError {
   readonly status: number;
   readonly message: string;
-  /** Undefined if no response arrived. */
   readonly response?: { readonly headers: HttpHeaders; readonly data: Json };
 }
 
@@ -27,7 +25,6 @@ interface OctokitError {
 export function workflowRuns(token: string, repository: string, epochMs: () => number): FindRun {
   if (token === '')
     return async () => lookupFailure('was not queried, because github-token is empty', { transient: false });
-  const [owner = '', repo = ''] = repository.split('/');
   // By default, octokit prints its own messages to the console.
   const discard = () => undefined;
   const log = { debug: discard, info: discard, warn: discard, error: discard };
@@ -38,9 +35,9 @@ export function workflowRuns(token: string, repository: string, epochMs: () => n
     const { signal } = controller;
     try {
       // The id is a string, because a long number would be rounded to the id of another run.
-      const path = `GET /repos/{owner}/{repo}/actions/runs/${id}`;
-      const { status, data } = await octokit.request(path, { owner, repo, request: { signal, redirect: 'manual' } });
+      const path = `GET /repos/${repository}/actions/runs/${id}`;
       // A redirect may lead to another repository or server, so octokit does not follow it.
+      const { status, data } = await octokit.request(path, { request: { signal, redirect: 'manual' } });
       const unexpected = { status, transient: false };
       return status === 200 ? parseRun(data, id) : lookupFailure(`responded with status ${status}`, unexpected);
     } catch (error) {
