@@ -13,11 +13,11 @@ const subjects: Readonly<Record<string, readonly string[]>> = {
   'src/keys/': ['key-names', 'keys-', 'post-state'],
   'src/modes/create-key': ['keys-create', 'key-names', 'keys-post'],
   'src/modes/list/': ['lists'],
+  'src/modes/operations.ts': ['wait-', 'lists'],
   'src/post': ['keys-post', 'post-state'],
   'src/modes/revoke-key': ['keys-revoke'],
   'src/modes/sweep-keys/': ['keys-sweep'],
   'src/modes/wait-operation/': ['wait-', 'response-file'],
-  'src/operations/': ['wait-', 'lists'],
 };
 const limitMs = 20 * 60_000;
 

@@ -14,14 +14,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   api: ['api', 'http', 'time', 'text'],
   action: ['action', 'api', 'http', 'time', 'text'],
   keys: ['keys', 'api', 'http', 'time', 'text'],
-  operations: ['operations', 'action', 'api', 'time', 'text'],
   post: ['post', 'action', 'keys', 'api', 'http', 'time', 'text'],
-  modes: ['modes', 'action', 'keys', 'operations', 'api', 'http', 'time', 'text'],
+  modes: ['modes', 'action', 'keys', 'api', 'http', 'time', 'text'],
 };
 
-/** Of the files in modes, post and operations: all others know nothing of GitHub Actions. `mode.ts` knows only types. */
+/** Of the files in modes and post: all others know nothing of GitHub Actions. `mode.ts` knows only types. */
 const mayKnowAction =
-  /(^|[-/])((create|revoke|sweep)-keys?|lists|settings|current-run|filter|response-file|report|messages|table|mode)\.ts$/;
+  /(^|[-/])((create|revoke|sweep)-keys?|lists|settings|current-run|filter|response-file|report|messages|operations|mode)\.ts$/;
 
 /** The files directly in src wire, and may import everything. */
 const folderOf = (path: string) => (path.includes('/') ? (path.split('/')[0] ?? '') : 'src');

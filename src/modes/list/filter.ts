@@ -1,8 +1,8 @@
 import { BadValue, quote, rejectLeftover } from '../../action/inputs/input-values.js';
 import { automaticActions, operationActions } from '../../api/records.js';
-import { knownStatuses } from '../../operations/description.js';
 import { isAbsent, type JsonObject, toText } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
+import { knownStatuses } from '../operations.js';
 
 type Line = ReturnType<typeof parseLine>;
 

@@ -17,13 +17,12 @@ import {
 } from '../../api/records.js';
 import { UserError } from '../../http/errors.js';
 import { type Send, withRetries } from '../../http/retry.js';
-import { operationTexts } from '../../operations/description.js';
-import { operationTable } from '../../operations/table.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural, sentences } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
 import { keyCells, keyHeadings } from '../keys-report.js';
 import { define } from '../mode.js';
+import { operationTable, operationTexts } from '../operations.js';
 import { parseFilter } from './filter.js';
 
 /** What one list has of its own. */
@@ -152,7 +151,7 @@ export const listOperationsMode = defineList({
     since !== undefined && `created within ${formatDuration(since)}`,
   ],
   outputs: (ids) => ({ 'operation-id': ids[0] ?? '' }),
-  table: (records, nowMs) => operationTable(records, (one) => operationTexts(one, nowMs)),
+  table: (records, nowMs) => operationTable(records.map((one) => operationTexts(one, nowMs))),
 });
 
 const projectHeadings = ['Project', 'Name', 'Region', 'Version', 'Created'];

@@ -1,6 +1,6 @@
 import { automaticActions, fieldText, fieldTime, type Operation } from '../../api/records.js';
-import { phaseForStatus } from '../../operations/description.js';
 import type { Filter } from '../list/filter.js';
+import { phaseForStatus } from '../operations.js';
 import { maxListLag } from './quiet.js';
 
 /**

@@ -1,11 +1,11 @@
 import { adviceFor } from '../../action/advice.js';
 import type { StepReport } from '../../action/step-report.js';
 import { RequestError } from '../../http/errors.js';
-import { operationText } from '../../operations/description.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural, sentences } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
 import type { ReportFacts } from '../mode.js';
+import { operationText } from '../operations.js';
 import type { WaitResult } from './conclude.js';
 import { maxFirstRead } from './project.js';
 import { maxListLag } from './quiet.js';

@@ -1,10 +1,10 @@
 import type { Operation } from '../../api/records.js';
 import type { Log } from '../../api/request.js';
 import type { RequestError } from '../../http/errors.js';
-import { knownStatuses, operationTexts } from '../../operations/description.js';
 import { errorMessage, plural } from '../../text/sentences.js';
 import type { Deadline } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
+import { knownStatuses, operationTexts } from '../operations.js';
 
 const heartbeatMs = 60_000;
 

@@ -1,12 +1,11 @@
 import { codeHtml } from '../../action/markdown.js';
 import type { StepReport } from '../../action/step-report.js';
 import { fieldTime } from '../../api/records.js';
-import { operationTexts, type Phase } from '../../operations/description.js';
-import { type OperationRow, operationTable } from '../../operations/table.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
 import type { ReportFacts } from '../mode.js';
+import { operationTable, operationTexts, type Phase } from '../operations.js';
 import type { WaitResult } from './conclude.js';
 import { waitMessages, waitWarnings } from './messages.js';
 import type { WaitSettings } from './settings.js';
@@ -15,7 +14,7 @@ import { isFailed, isPending, type TrackedOperation } from './tracked-operations
 export function waitReport(result: WaitResult, settings: WaitSettings, facts: ReportFacts): StepReport {
   const { verdict, operations, elapsed } = result;
   const { projectIds, target } = settings;
-  const table = operationTable(operationRows(result, settings, facts), (row) => row);
+  const table = operationTable(operationRows(result, settings, facts));
   const ids = operations.map(({ id }) => id);
   const records = operations.flatMap(({ operation }) => operation?.record ?? []);
   const shown = joinFirst(projectIds.map((id) => codeHtml(sanitizeId(id))));
@@ -42,9 +41,9 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
 const order: Record<Phase, number> = { failed: 0, pending: 1, succeeded: 2 };
 
 function operationRows({ operations }: WaitResult, { projectIds }: WaitSettings, { nowMs }: ReportFacts) {
-  const rows = operations.map(({ id, projectId, operation }): OperationRow => {
+  const rows = operations.map(({ id, projectId, operation }) => {
     const texts = operationTexts(operation ?? { id, status: 'no status yet', record: { action: '' } }, nowMs);
-    return { ...texts, project: projectIds.length > 1 ? sanitizeId(projectId) : undefined };
+    return { ...texts, project: projectIds.length > 1 ? sanitizeId(projectId) : '' };
   });
   return rows.sort((one, other) => order[one.phase] - order[other.phase]);
 }

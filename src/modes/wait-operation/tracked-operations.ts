@@ -1,5 +1,5 @@
 import type { Operation } from '../../api/records.js';
-import { phaseForStatus } from '../../operations/description.js';
+import { phaseForStatus } from '../operations.js';
 import { endOf, judge, type ListRead } from './judge.js';
 import { Quiet } from './quiet.js';
 import type { Target } from './settings.js';

@@ -1,3 +1,4 @@
+import { codeHtml, maxRows, truncatedTable } from '../action/markdown.js';
 import { displayText, displayTime, fieldText, fieldTime, type Operation } from '../api/records.js';
 import { isText } from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
@@ -19,8 +20,6 @@ export function phaseForStatus(status: string): Phase {
   if (statuses.succeeded.includes(status)) return 'succeeded';
   return statuses.failed.includes(status) ? 'failed' : 'pending';
 }
-
-export type OperationTexts = ReturnType<typeof operationTexts>;
 
 /** Describes an operation. The texts are safe to print, but not escaped for HTML. The text of an unknown value is empty. */
 export function operationTexts(operation: Operation, nowMs: number) {
@@ -57,4 +56,31 @@ function reasonOf(operation: Operation): string {
   const retryAt = displayTime(operation, 'retry_at');
   const parts = [field && `“${displayText(operation, field, 200)}”`, retryAt && `retry at ${retryAt}`];
   return parts.filter(Boolean).join(', ');
+}
+
+/** `project` is set only if a table shows operations of several projects. */
+type Row = ReturnType<typeof operationTexts> & { readonly project?: string };
+type Column = readonly [heading: string, cell: (row: Row) => string];
+
+const signs = { failed: '❌', pending: '⏳', succeeded: '✅' };
+
+const columns: readonly Column[] = [
+  ['Status', ({ phase, status }) => `${signs[phase]}&nbsp;${codeHtml(status)}`],
+  ['Action', ({ action }) => codeHtml(action)],
+  ['Branch', ({ branch }) => codeHtml(branch)],
+  ['Duration', ({ duration }) => duration],
+  ['Operation', ({ id }) => codeHtml(id)],
+];
+/** A table leaves out such a column if no row has a value for it. */
+const rareColumns: readonly Column[] = [
+  ['Failures', ({ failures }) => (failures === '0' ? '' : codeHtml(failures))],
+  ['Project', ({ project = '' }) => codeHtml(project)],
+  ['The service says', ({ reason }) => codeHtml(reason)],
+];
+
+export function operationTable(rows: readonly Row[]): string {
+  const first = rows.slice(0, maxRows);
+  const shown = [...columns, ...rareColumns.filter(([, cell]) => first.some((row) => cell(row) !== ''))];
+  const headings = shown.map(([heading]) => heading);
+  return truncatedTable(headings, rows, (row) => shown.map(([, cell]) => cell(row)));
 }
