@@ -6,19 +6,11 @@ import { sendRequestReport } from './send-request/report.js';
 import { sendRequest } from './send-request/send-request.js';
 import { readSendRequestSettings } from './send-request/settings.js';
 import { sweepKeysMode } from './sweep-keys/sweep-keys.js';
-import { waitReport } from './wait-operation/report.js';
-import { readWaitSettings } from './wait-operation/settings.js';
-import { waitOperation } from './wait-operation/wait-operation.js';
+import { waitOperationMode } from './wait-operation/report.js';
 
 /** All modes. Error messages list them in this order. */
 export const modes = {
-  'wait-operation': define({
-    read: readWaitSettings,
-    run: waitOperation,
-    report: waitReport,
-    acceptsZeroTimeout: true,
-    concludesItself: true,
-  }),
+  'wait-operation': waitOperationMode,
   'send-request': define({
     read: readSendRequestSettings,
     run: sendRequest,

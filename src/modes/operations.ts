@@ -11,15 +11,16 @@ const statuses = {
   failed: ['failed', 'error', 'cancelled'],
 };
 
-export type Phase = keyof typeof statuses;
-
 export const knownStatuses: readonly string[] = Object.values(statuses).flat();
 
 /** An unknown status does not prove that an operation has ended, so the operation is treated as pending. */
-export function phaseForStatus(status: string): Phase {
+function phaseForStatus(status: string): keyof typeof statuses {
   if (statuses.succeeded.includes(status)) return 'succeeded';
   return statuses.failed.includes(status) ? 'failed' : 'pending';
 }
+
+export const isPending = ({ status }: Operation) => phaseForStatus(status) === 'pending';
+export const isFailed = ({ status }: Operation) => phaseForStatus(status) === 'failed';
 
 /** Describes an operation. The texts are safe to print, but not escaped for HTML. The text of an unknown value is empty. */
 export function operationTexts(operation: Operation, nowMs: number) {
@@ -36,18 +37,16 @@ export function operationTexts(operation: Operation, nowMs: number) {
     name: `${action}${branch === '' ? '' : ` on ${branch}`} [${id}]`,
     phase,
     status: sanitizeLine(operation.status, 40),
-    failures: displayText(operation, 'failures_count', 20),
     reason: phase === 'failed' ? reasonOf(operation) : '',
     duration: from === undefined || to === undefined ? '' : formatDuration(Math.max(0, to - from)),
   };
 }
 
-/** Describes an operation in a message. */
+/** Describes an operation in a message: `create_branch on br-1 [id] running for 5s`. */
 export function operationText(operation: Operation, nowMs: number): string {
-  const { name, status, phase, duration, failures, reason } = operationTexts(operation, nowMs);
+  const { name, status, phase, duration, reason } = operationTexts(operation, nowMs);
   const age = duration === '' ? '' : ` ${phase === 'pending' ? 'for' : 'after'} ${duration}`;
-  const count = ['', '0'].includes(failures) ? '' : ` (failures_count ${failures})`;
-  return `${name} ${status}${age}${count}${reason === '' ? '' : `, ${reason}`}`;
+  return `${name} ${status}${age}${reason === '' ? '' : `, ${reason}`}`;
 }
 
 /** The reason that the service gives for a failure. The API does not document these fields, but similar services send them. */
@@ -64,23 +63,19 @@ type Column = readonly [heading: string, cell: (row: Row) => string];
 
 const signs = { failed: '❌', pending: '⏳', succeeded: '✅' };
 
+/** A table leaves out a column if no row has a value for it. */
 const columns: readonly Column[] = [
   ['Status', ({ phase, status }) => `${signs[phase]}&nbsp;${codeHtml(status)}`],
   ['Action', ({ action }) => codeHtml(action)],
   ['Branch', ({ branch }) => codeHtml(branch)],
   ['Duration', ({ duration }) => duration],
   ['Operation', ({ id }) => codeHtml(id)],
-];
-/** A table leaves out such a column if no row has a value for it. */
-const rareColumns: readonly Column[] = [
-  ['Failures', ({ failures }) => (failures === '0' ? '' : codeHtml(failures))],
   ['Project', ({ project = '' }) => codeHtml(project)],
   ['The service says', ({ reason }) => codeHtml(reason)],
 ];
 
 export function operationTable(rows: readonly Row[]): string {
-  const first = rows.slice(0, maxRows);
-  const shown = [...columns, ...rareColumns.filter(([, cell]) => first.some((row) => cell(row) !== ''))];
+  const shown = columns.filter(([, cell]) => rows.slice(0, maxRows).some((row) => cell(row) !== ''));
   const headings = shown.map(([heading]) => heading);
   return truncatedTable(headings, rows, (row) => shown.map(([, cell]) => cell(row)));
 }

@@ -84,7 +84,7 @@ test.for<[what: string, response: Response]>([
   ['the path of a redirect', { status: 302, headers: { location: evil } }],
   ['the id of another operation', operationBody({ id: every, status: 'finished' })],
 ])('wait-operation shows hostile text in %s as plain text', async ([, response], { run }) => {
-  expect((await run('wait-operation', response, { timeout: '0' })).outputs['status']).toBe('error');
+  expect((await run('wait-operation', response, { timeout: '0' })).conclusion).toBe('failure');
 });
 
 test('a step rejects an operation id that could act as a command or does not fit into a URL', async ({ run }) => {

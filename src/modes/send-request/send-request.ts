@@ -49,8 +49,7 @@ export async function sendRequest(settings: SendRequestSettings, collaborators: 
   try {
     const seen = await withRetries(collaborators)(attempt);
     const projectIds = [...seen.keys()];
-    const ids = new Map([...seen].map(([id, operations]) => [id, operations.map((one) => one.id)]));
-    const waitSettings: WaitSettings = { ...settings, projectIds, target: { ids, seen }, pollsOnce: false };
+    const waitSettings: WaitSettings = { ...settings, projectIds, target: { ids: seen } };
     const wait = await waitOperation(waitSettings, collaborators);
     return { done: { response, waitSettings, wait } };
   } catch (failure) {

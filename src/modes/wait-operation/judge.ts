@@ -1,6 +1,6 @@
 import { automaticActions, fieldText, fieldTime, type Operation } from '../../api/records.js';
 import type { Filter } from '../list/filter.js';
-import { phaseForStatus } from '../operations.js';
+import { isPending } from '../operations.js';
 import { maxListLag } from './quiet.js';
 
 /**
@@ -15,8 +15,7 @@ export function judge(operation: Operation, firstRead: ListRead | undefined, sin
   if (!filter.admits(operation.record)) return 'excluded';
   const isAutomatic = automaticActions.includes(fieldText(operation, 'action') ?? '');
   if (isAutomatic && !filter.requires('action')) return 'excluded';
-  const isUnfinished = phaseForStatus(operation.status) === 'pending';
-  return isUnfinished || isNew(operation, firstRead) || endOf(operation) >= since ? 'counts' : 'history';
+  return isPending(operation) || isNew(operation, firstRead) || endOf(operation) >= since ? 'counts' : 'history';
 }
 
 /** When an operation ended. Without a readable time, it is history. */
@@ -29,7 +28,7 @@ export class ListRead {
   readonly ids = new Set<string>();
   /** When its oldest and its newest operation were created, if it had any. */
   oldest: number | undefined;
-  newest: number | undefined;
+  newest = Number.NEGATIVE_INFINITY;
 
   constructor(readonly beganAt: number) {}
 
@@ -38,7 +37,7 @@ export class ListRead {
     const createdAt = fieldTime(operation, 'created_at');
     if (createdAt === undefined) return;
     this.oldest = Math.min(createdAt, this.oldest ?? createdAt);
-    this.newest = Math.max(createdAt, this.newest ?? createdAt);
+    this.newest = Math.max(createdAt, this.newest);
   }
 
   goesBackTo(time: number): boolean {
@@ -58,7 +57,6 @@ export function isNew(operation: Operation, firstRead: ListRead | undefined): bo
  */
 export function mayHideMore(page: readonly Operation[], firstRead: ListRead, recent: number): boolean {
   if (page.some((operation) => isNew(operation, firstRead))) return true;
-  const { newest = Number.NEGATIVE_INFINITY } = firstRead;
   const backTo = Math.min(...page.map((operation) => fieldTime(operation, 'created_at') ?? Number.POSITIVE_INFINITY));
-  return newest >= recent && backTo >= newest - maxListLag;
+  return firstRead.newest >= recent && backTo >= firstRead.newest - maxListLag;
 }

@@ -1,32 +1,31 @@
 import type { Operation } from '../../api/records.js';
 import type { Log } from '../../api/request.js';
 import type { RequestError } from '../../http/errors.js';
-import { errorMessage, plural } from '../../text/sentences.js';
+import { errorMessage } from '../../text/sentences.js';
 import type { Deadline } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
-import { knownStatuses, operationTexts } from '../operations.js';
+import { knownStatuses, operationText } from '../operations.js';
 
 const heartbeatMs = 60_000;
 
-/** Logs a line for each change, and a line after each minute without a change. `pending`: counts what is waited for. */
+/** Logs a line for each change, and a line after each minute without a change. */
 export class ProgressLog {
   #hasWarned = false;
   #lastFailure: string | undefined;
-  #cancelHeartbeat = (): void => undefined;
+  /** Ends the heartbeat. */
+  end = (): void => undefined;
 
   constructor(
     private readonly log: Log,
     private readonly deadline: Deadline,
-    private readonly pending: () => number,
   ) {}
 
   statusChanged(operation: Operation): void {
-    const { name, status, phase, duration } = operationTexts(operation, this.deadline.clock.epochMs());
-    const age = duration === '' ? '' : phase === 'pending' ? `, created ${duration} ago` : ` after ${duration}`;
-    this.write(`${name}: ${status}${age}`);
+    const text = operationText(operation, this.deadline.clock.epochMs());
+    this.write(text);
     if (knownStatuses.includes(operation.status) || this.#hasWarned) return;
     this.#hasWarned = true;
-    this.log.warning(`${name} has the unknown status “${status}”. This action treats the operation as still running.`);
+    this.log.warning(`${text}: this status is unknown. The step treats the operation as still running.`);
   }
 
   /** Logs failures of one kind once. Their messages differ by paths and request ids. */
@@ -41,13 +40,8 @@ export class ProgressLog {
     const { clock } = this.deadline;
     this.log.info(`${formatDuration(clock.now()).padStart(7)}  ${line}`);
     this.end();
-    this.#cancelHeartbeat = clock.schedule(clock.now() + heartbeatMs, () => {
-      const left = formatDuration(this.deadline.remaining);
-      this.write(`Still waiting, ${plural(this.pending(), 'operation')} pending; ${left} left.`);
-    });
-  }
-
-  end(): void {
-    this.#cancelHeartbeat();
+    this.end = clock.schedule(clock.now() + heartbeatMs, () =>
+      this.write(`Still waiting; ${formatDuration(this.deadline.remaining)} left.`),
+    );
   }
 }

@@ -1,12 +1,12 @@
-import type { ControlApi } from '../../api/control-api.js';
 import type { Page } from '../../api/paging.js';
 import type { Operation } from '../../api/records.js';
 import { RequestError, UserError } from '../../http/errors.js';
-import type { Rate } from '../../http/rate.js';
 import type { Send } from '../../http/retry.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { Cancellation, CancelledError, type Deadline, DeadlineExceeded } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
+import type { Collaborators } from '../mode.js';
+import { isPending } from '../operations.js';
 import { ListRead, mayHideMore } from './judge.js';
 import type { ProgressLog } from './progress-log.js';
 import type { AllOperations, WaitSettings } from './settings.js';
@@ -24,15 +24,11 @@ const maxExtraPages = 10;
 /** A poll does not wait longer for single requests. Their answers still count when they come. In milliseconds. */
 const singlesHangAfter = 2_000;
 
-/** All projects of one wait share these values. No request of a usual poll is sent after `deadline`. */
-export interface WaitContext extends Pick<WaitSettings, 'target' | 'pollsOnce'> {
-  readonly api: ControlApi;
-  readonly rate: Rate;
+/** All projects of one wait share these values. */
+export interface WaitContext extends WaitSettings, Collaborators {
   readonly progress: ProgressLog;
-  readonly deadline: Deadline;
-  /** No response counts after this. */
+  /** The last poll begins at `deadline`. No response counts after this. */
   readonly lastDeadline: Deadline;
-  readonly onFailure: () => void;
 }
 
 /** One project of a wait: what it still waits for, and the requests for that. */
@@ -41,14 +37,11 @@ export class Project {
   readonly troubles: Troubles;
   /** Cancelled when the project is done. */
   readonly end = new Cancellation();
-  /** The first failure that no later request can help, and the operation that it is about. */
-  failure: { readonly error: Error; readonly operationId: string | undefined } | undefined;
+  /** What no later request can help: by the id of an operation, or of the project for all of it. */
+  readonly failures = new Map<string, Error>();
   /** True if the first read did not go back 24 hours. */
   isCut = false;
   readonly #all: AllOperations | undefined;
-  /** False once no later request can help. */
-  #isReachable = true;
-  #isLastPoll = false;
   /** The requests under way: by the id of the project for its list, or of an operation. */
   readonly #open = new Map<string, Promise<void>>();
 
@@ -56,64 +49,51 @@ export class Project {
     readonly id: string,
     private readonly context: WaitContext,
   ) {
-    const { target, deadline, rate } = context;
+    const { target, api, deadline, rate } = context;
+    const { clock } = deadline;
     this.#all = 'all' in target ? target : undefined;
-    this.operations = new TrackedOperations(id, target, () => this.#stepStart);
-    this.troubles = new Troubles(deadline.clock, rate);
+    this.operations = new TrackedOperations(id, context, () => api.serviceEpochMs(clock) - clock.now());
+    this.troubles = new Troubles(clock, rate);
+    deadline.cancellation.onCancel(() => this.end.cancel());
   }
 
-  /** True if no further poll is needed. With `timeout: 0`, one answer to each request is enough. */
+  /** True if no further poll is needed. */
   get isDone(): boolean {
-    if (!this.#isReachable) return true;
-    if (!this.context.pollsOnce) return this.#hasEnded;
-    return this.#all === undefined ? this.#wanted.length === 0 : this.operations.firstRead !== undefined;
+    return this.failures.has(this.id) || (this.operations.wanted.size === 0 && this.#hasReadAll);
   }
 
   /** True if all that counts is known to have ended. */
   get isSettled(): boolean {
-    return this.failure === undefined && this.#hasEnded;
+    return this.failures.size === 0 && this.#hasReadAll && ![...this.operations.all.values()].some(isPending);
   }
 
   /** Asks for all that the project still waits for. */
-  async poll(isLast: boolean): Promise<void> {
-    this.#isLastPoll = isLast;
-    const ids = this.#wanted;
-    const needsList = this.#all !== undefined || ids.length > maxWithoutList;
+  async poll(): Promise<void> {
+    const { wanted } = this.operations;
+    const needsList = this.#all !== undefined || wanted.size > maxWithoutList;
     const reading = needsList ? this.#start(this.id, () => this.#readList()) : undefined;
-    if (reading === undefined || (isLast && this.#all === undefined)) this.#askEach(ids);
+    if (reading === undefined || (this.#isLastPoll && this.#all === undefined)) this.#askEach([...wanted]);
     await reading;
     const requests = Promise.all(this.#open.values());
-    if (isLast) await requests;
+    if (this.#isLastPoll) await requests;
     else await this.context.deadline.raceFor(singlesHangAfter, () => requests);
   }
 
-  /** With `timeout: 0`, after the time for repetitions. */
-  endOnlyPoll(): void {
-    const { latest } = this.troubles;
-    if (latest !== undefined) this.#fail(latest);
+  get #hasReadAll(): boolean {
+    const { quiet, firstRead } = this.operations;
+    return this.#all === undefined || (this.context.pollsOnce ? firstRead !== undefined : quiet.isProved);
   }
 
-  get #hasEnded(): boolean {
-    const { pending, quiet, firstRead } = this.operations;
-    if (pending.size > 0 || this.#all === undefined) return pending.size === 0;
-    return this.context.pollsOnce ? firstRead !== undefined : quiet.isProved;
-  }
-
-  get #wanted(): string[] {
-    const ids = [...this.operations.pending];
-    return this.context.pollsOnce ? ids.filter((id) => this.operations.get(id) === undefined) : ids;
-  }
-
-  get #stepStart(): number {
-    const { clock } = this.context.deadline;
-    return this.context.api.serviceEpochMs(clock) - clock.now();
+  get #isLastPoll(): boolean {
+    return this.context.deadline.isExpired;
   }
 
   /** Only the last poll asks for what is under way already, or before a `Retry-After` has ended. */
   #start(id: string, request: () => Promise<void>): Promise<void> | undefined {
-    if (!this.#isLastPoll && (this.#open.has(id) || !this.troubles.isDue(id))) return undefined;
+    const isDue = this.troubles.of(id).notBefore <= this.context.deadline.clock.now();
+    if (!this.#isLastPoll && (this.#open.has(id) || !isDue)) return undefined;
     const open = request()
-      .catch((error: unknown) => this.#noteFailure(id, error))
+      .catch((error) => (error instanceof RequestError ? this.#noteFailure(id, error) : ignoreEnd(error)))
       .finally(() => {
         if (this.#open.get(id) === open) this.#open.delete(id);
       });
@@ -125,7 +105,7 @@ export class Project {
   async #readList(): Promise<void> {
     const { api, deadline } = this.context;
     // The last poll has already asked for the given ids singly.
-    const unshown = new Set(this.#isLastPoll && this.#all === undefined ? [] : this.#wanted);
+    const unshown = new Set(this.#isLastPoll && this.#all === undefined ? [] : this.operations.wanted);
     const read = new ListRead(deadline.clock.now());
     let isFarEnough = false;
     let extraPages = 0;
@@ -141,7 +121,7 @@ export class Project {
     }
     this.troubles.answered(this.id, true);
     this.operations.endRead(read, deadline.clock.now());
-    this.#endIfDone();
+    this.#endIfPossible();
     this.#askEach([...unshown]);
   }
 
@@ -149,22 +129,27 @@ export class Project {
     if (this.#all === undefined) return true;
     const { since } = this.#all;
     const { firstRead } = this.operations;
-    if (firstRead !== undefined) return !mayHideMore(records, firstRead, this.#stepStart - recentAge);
-    if (read.goesBackTo(this.#stepStart - Math.max(firstReadAge, since))) return true;
+    const start = this.operations.start();
+    if (firstRead !== undefined) return !mayHideMore(records, firstRead, start - recentAge);
+    if (read.goesBackTo(start - Math.max(firstReadAge, since))) return true;
     this.isCut = read.ids.size >= maxFirstRead && cursor !== undefined;
-    if (this.isCut && !read.goesBackTo(this.#stepStart - since)) this.#giveUp(tooMany(this.id, since));
+    if (this.isCut && !read.goesBackTo(start - since)) {
+      const what = `Project ${sanitizeId(this.id)} has more than ${maxFirstRead} operations of the last ${formatDuration(since)} (since)`;
+      const advice = 'A failed one may not have been read. Set a shorter since, or wait for ids.';
+      this.#fail(this.id, new UserError(`${what}. ${advice}`));
+    }
     return this.isCut;
   }
 
   #askEach(ids: readonly string[]): void {
-    for (const id of ids) if (this.operations.pending.has(id)) void this.#start(id, () => this.#ask(id));
+    for (const id of ids) if (this.operations.wanted.has(id)) void this.#start(id, () => this.#ask(id));
   }
 
   async #ask(id: string): Promise<void> {
-    const { pending } = this.operations;
+    const { wanted } = this.operations;
     // The next poll begins with those that have waited longest.
-    pending.delete(id);
-    pending.add(id);
+    wanted.delete(id);
+    wanted.add(id);
     this.#take(await this.context.api.operation(this.id, id, this.#once(id)));
   }
 
@@ -173,54 +158,46 @@ export class Project {
     const { deadline, lastDeadline } = this.context;
     const sendBy = this.#isLastPoll ? lastDeadline : deadline;
     // Single requests soon replace a list of given ids.
-    const patience = id === this.id && this.#all === undefined ? { patience: firstPatience } : {};
-    return (attempt) => attempt({ deadline: lastDeadline, sendBy, ...this.troubles.nextAttempt(id), ...patience });
+    const isOfIds = id === this.id && this.#all === undefined;
+    const patience = isOfIds ? firstPatience : this.troubles.of(id).patience;
+    return (attempt) => attempt({ deadline: lastDeadline, sendBy, patience });
   }
 
   #take(operation: Operation): void {
     this.troubles.answered(operation.id, true);
     if (this.operations.take(operation)) this.context.progress.statusChanged(operation);
-    if (this.operations.hasFailed) this.context.onFailure();
-    this.#endIfDone();
+    this.#endIfPossible();
   }
 
-  #endIfDone(): void {
-    if (this.isDone) this.end.cancel();
-  }
-
-  #noteFailure(id: string, error: unknown): void {
-    // The loop of the project handles both.
-    if (error instanceof DeadlineExceeded || error instanceof CancelledError) return;
-    if (!(error instanceof RequestError)) throw error;
+  #noteFailure(id: string, error: RequestError): void {
+    const { wanted } = this.operations;
     this.context.progress.requestFailed(error);
     const isFinal = this.troubles.note(id, error) === 'final';
     if (id === this.id) {
       // In a wait for given ids, single requests replace the list. So its failures count only if nothing ever came.
-      if (isFinal && (this.#all !== undefined || this.troubles.answeredAt === undefined)) this.#giveUp(error);
+      if (isFinal && (this.#all !== undefined || this.troubles.answeredAt === undefined)) this.#fail(id, error);
       // In a wait for `all`, the next read of the list must not stand behind hundreds of requests.
-      else this.#askEach(this.#all === undefined ? this.#wanted : this.#wanted.slice(0, maxUnshown));
+      else this.#askEach([...wanted].slice(0, this.#all === undefined ? wanted.size : maxUnshown));
     } else if (isFinal) {
-      this.operations.pending.delete(id);
+      wanted.delete(id);
       // A rejection is about this operation. Any other final failure is about the whole project.
-      if (error.isPermanent) this.#fail(error, id);
-      else this.#giveUp(error, id);
+      this.#fail(error.isPermanent ? id : this.id, error);
     }
   }
 
-  #giveUp(error: Error, operationId?: string): void {
-    this.#isReachable = false;
-    this.#fail(error, operationId);
+  #fail(id: string, error: Error): void {
+    this.failures.set(id, error);
+    this.#endIfPossible();
   }
 
-  #fail(error: Error, operationId?: string): void {
-    this.failure ??= { error, operationId };
-    this.context.onFailure();
-    this.#endIfDone();
+  #endIfPossible(): void {
+    const { failFast, deadline } = this.context;
+    if (failFast && (this.operations.hasFailed || this.failures.size > 0)) deadline.cancellation.cancel();
+    else if (this.isDone) this.end.cancel();
   }
 }
 
-function tooMany(projectId: string, since: number): UserError {
-  const what = `more than ${maxFirstRead} operations of the last ${formatDuration(since)} (since)`;
-  const advice = 'A failed one may not have been read. Set a shorter since, or wait for ids.';
-  return new UserError(`Project ${sanitizeId(projectId)} has ${what}. ${advice}`);
+/** Rethrows all but the end of a wait. Only `conclude` says how that came. */
+export function ignoreEnd(error: unknown): void {
+  if (!(error instanceof DeadlineExceeded || error instanceof CancelledError)) throw error;
 }

@@ -1,25 +1,18 @@
 /** No list of the service is taken to lag more than this. In milliseconds. */
 export const maxListLag = 5_000;
 
-/** A whole read of the list. `allEnded`: when it ended, all that counts had been seen to end. */
-interface Read {
-  readonly beganAt: number;
-  readonly endedAt: number;
-  readonly allEnded: boolean;
-}
-
 /**
  * Whether a project is idle: two reads of its list say so. When the first ends, all that counts was seen to end. The second
  * begins when every list shows what the first could lack. If anything speaks against it meanwhile, both begin anew. Times
  * are on the step's clock.
  */
 export class Quiet {
-  static readonly none = new Quiet(undefined, false);
+  static readonly none = new Quiet();
 
   /** `since`: the end of the first of the two reads. */
   private constructor(
-    private readonly since: number | undefined,
-    readonly isProved: boolean,
+    private readonly since?: number,
+    readonly isProved = false,
   ) {}
 
   /** No second read begins before this. */
@@ -27,8 +20,9 @@ export class Quiet {
     return this.since === undefined ? 0 : this.since + maxListLag;
   }
 
-  afterRead({ beganAt, endedAt, allEnded }: Read): Quiet {
-    if (this.since === undefined) return allEnded ? new Quiet(endedAt, false) : this;
+  /** A whole read of the list has ended. `allEnded`: by then, all that counts had been seen to end. */
+  afterRead({ beganAt, endedAt, allEnded }: { beganAt: number; endedAt: number; allEnded: boolean }): Quiet {
+    if (this.since === undefined) return allEnded ? new Quiet(endedAt) : this;
     return beganAt >= this.restsUntil ? new Quiet(this.since, true) : this;
   }
 

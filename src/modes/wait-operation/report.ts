@@ -1,57 +1,131 @@
+import { adviceFor } from '../../action/advice.js';
+import { failureReport } from '../../action/failure-report.js';
 import { codeHtml } from '../../action/markdown.js';
 import type { StepReport } from '../../action/step-report.js';
-import { fieldTime } from '../../api/records.js';
+import { fieldTime, type Operation } from '../../api/records.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
-import { joinFirst } from '../../text/sentences.js';
+import { joinFirst, messageBounds, plural, sentences } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
-import type { ReportFacts } from '../mode.js';
-import { operationTable, operationTexts, type Phase } from '../operations.js';
+import { define, type Report, type ReportFacts } from '../mode.js';
+import { isFailed, isPending, operationTable, operationText, operationTexts } from '../operations.js';
 import type { WaitResult } from './conclude.js';
-import { waitMessages, waitWarnings } from './messages.js';
-import type { WaitSettings } from './settings.js';
-import { isFailed, isPending, type TrackedOperation } from './tracked-operations.js';
+import { maxFirstRead } from './project.js';
+import { maxListLag } from './quiet.js';
+import { readWaitSettings, type WaitSettings } from './settings.js';
+import { waitOperation } from './wait-operation.js';
 
-export function waitReport(result: WaitResult, settings: WaitSettings, facts: ReportFacts): StepReport {
-  const { verdict, operations, elapsed } = result;
+/** Operations that need attention come first. */
+const order = ['failed', 'pending', 'succeeded'];
+/** The last seconds of a wait, for the message after a timeout. In milliseconds. */
+const lastSeconds = 5_000;
+
+export const waitReport: Report<WaitResult, WaitSettings> = (result, settings, facts) => {
+  const { verdict, operations } = result;
   const { projectIds, target } = settings;
-  const table = operationTable(operationRows(result, settings, facts));
+  const rows = operations.map((one) => ({ ...operationTexts(one, facts.nowMs), project: sanitizeId(one.projectId) }));
+  rows.sort((one, other) => order.indexOf(one.phase) - order.indexOf(other.phase));
   const ids = operations.map(({ id }) => id);
-  const records = operations.flatMap(({ operation }) => operation?.record ?? []);
-  const shown = joinFirst(projectIds.map((id) => codeHtml(sanitizeId(id))));
-  const criteria = 'all' in target ? [`since ${formatDuration(target.since)}`, ...target.all.texts].map(codeHtml) : [];
-  const where = projectIds.length === 0 ? [] : [`${projectIds.length === 1 ? 'Project' : 'Projects'} ${shown}`];
+  const criteria = 'all' in target ? [`since ${formatDuration(target.since)}`, ...target.all.texts] : [];
+  const texts = [...criteria.map(codeHtml), `waited ${formatDuration(result.elapsed)}`];
   return {
-    ...waitMessages(result, { ...settings, ...facts }),
-    warnings: waitWarnings(result, facts),
+    ...messages(result, { ...settings, ...facts }),
+    warnings: warnings(result, facts),
     status: verdict,
     succeeded: verdict === 'finished',
     outputs: {
       count: ids.length,
-      'operation-id': decidingId(result) ?? '',
+      'operation-id': decidingId(result),
       'operation-ids': ids,
-      operations: records,
+      operations: operations.filter(({ isSeen }) => isSeen).map(({ record }) => record),
       ...('all' in target && { 'idle-project-ids': result.idleProjects }),
     },
     resultFields: { project_ids: projectIds },
-    details: `<p>${[...where, ...criteria, `waited ${formatDuration(elapsed)}`].join(', ')}.</p>\n${table}`,
+    details: `<p>${texts.join(', ')}.</p>\n${operationTable(rows)}`,
   };
-}
+};
 
-/** Operations that need attention come first. */
-const order: Record<Phase, number> = { failed: 0, pending: 1, succeeded: 2 };
-
-function operationRows({ operations }: WaitResult, { projectIds }: WaitSettings, { nowMs }: ReportFacts) {
-  const rows = operations.map(({ id, projectId, operation }) => {
-    const texts = operationTexts(operation ?? { id, status: 'no status yet', record: { action: '' } }, nowMs);
-    return { ...texts, project: projectIds.length > 1 ? sanitizeId(projectId) : '' };
-  });
-  return rows.sort((one, other) => order[one.phase] - order[other.phase]);
-}
+export const waitOperationMode = define({
+  read: readWaitSettings,
+  run: waitOperation,
+  report: waitReport,
+  acceptsZeroTimeout: true,
+  concludesItself: true,
+});
 
 /** The operation that decided how the wait ended, else the newest that counts. */
-function decidingId({ verdict, operations, failedId }: WaitResult): string | undefined {
-  if (verdict === 'error' && failedId !== undefined) return failedId;
-  const decided = operations.find(verdict === 'failed' ? isFailed : isPending);
-  const createdAt = ({ operation }: TrackedOperation) => (operation && fieldTime(operation, 'created_at')) ?? 0;
-  return (decided ?? operations.toSorted((one, other) => createdAt(other) - createdAt(one))[0])?.id;
+function decidingId({ verdict, operations, failedId }: WaitResult): string {
+  const isFailure = verdict === 'failed' ? isFailed : ({ id }: Operation) => id === failedId;
+  const decided = operations.find(['failed', 'error'].includes(verdict) ? isFailure : isPending);
+  const createdAt = (one: Operation) => fieldTime(one, 'created_at') ?? 0;
+  return (decided ?? operations.toSorted((one, other) => createdAt(other) - createdAt(one))[0])?.id ?? '';
+}
+
+/** The headline, and the text of the one error. */
+function messages(
+  result: WaitResult,
+  { pollsOnce, timeout, nowMs }: WaitSettings & ReportFacts,
+): Pick<StepReport, 'headline' | 'error' | 'notice'> {
+  const { verdict, projects, operations, failure } = result;
+  const total = plural(operations.length, 'operation');
+  const share = ({ length }: readonly unknown[]) => (length === operations.length ? total : `${length} of ${total}`);
+  const list = (some: typeof operations) => {
+    const texts = some.map((one) => `${operationText(one, nowMs)} in project ${sanitizeId(one.projectId)}`);
+    return joinFirst(texts, messageBounds);
+  };
+  const where = projects.length === 0 ? '' : ` in ${projectsText(projects)}`;
+  const nothing = { headline: 'Nothing to wait for', notice: `Found no operation to wait for${where}.` };
+  switch (verdict) {
+    case 'finished':
+      return operations.length === 0 ? nothing : { headline: `${total} finished` };
+    case 'empty': {
+      const advice = 'With fail-on: empty, this fails the step. Check the ids, or project-id and filter';
+      return { headline: nothing.headline, error: sentences(nothing.notice, advice) };
+    }
+    case 'failed': {
+      const failed = operations.filter(isFailed);
+      const headline = `${share(failed)} failed`;
+      const advice = 'Check them in the console, fix the cause, and repeat the change. Do not deploy before that';
+      return { headline, error: sentences(`${headline}: ${list(failed)}`, advice) };
+    }
+    case 'timeout': {
+      const pending = operations.filter(isPending);
+      const unsettled = projects.filter(({ isSettled }) => !isSettled);
+      const headline = pending.length > 0 ? `${share(pending)} not finished in time` : 'Not confirmed in time';
+      const end = pollsOnce ? 'Polled once (timeout: 0)' : `Timed out after ${formatDuration(timeout)}`;
+      const unsure = `Could not confirm that nothing is pending in ${projectsText(unsettled)}: two reads of the list, ${formatDuration(maxListLag)} apart, must agree`;
+      const open = pending.length > 0 ? `${share(pending)} had not finished: ${list(pending)}` : unsure;
+      return { headline, error: sentences(end, open, ...reasons(unsettled, result.elapsed)) };
+    }
+    case 'cancelled':
+      return { headline: 'Cancelled' };
+    case 'error':
+      return failureReport(failure, timeout);
+  }
+}
+
+/** Why a wait timed out, and what to do. */
+function reasons(unsettled: WaitResult['projects'], elapsed: number): (string | false)[] {
+  const silentSince = (time: number) => unsettled.filter(({ troubles }) => (troubles.answeredAt ?? -1) < time);
+  const [never, late] = [silentSince(0), silentSince(elapsed - lastSeconds)];
+  const [silent, how] = never.length > 0 ? [never, 'never answered'] : [late, 'did not answer in the last seconds'];
+  const silence = silent.length > 0 && `The control API ${how} for ${projectsText(silent)} (no usable response)`;
+  const error = unsettled.map(({ troubles }) => troubles.latest).find((one) => one !== undefined);
+  if (error !== undefined) return [!error.isPermanent && silence, `Last error: ${error.message}`, adviceFor(error)];
+  return [silence, 'Check the console and the network. If the operations are only slow, raise timeout'];
+}
+
+/** What a user must know even if the step succeeds. */
+function warnings({ projects, filterWarnings }: WaitResult, { nowMs }: ReportFacts): string[] {
+  const cutProjects = projects.filter(({ isCut }) => isCut);
+  const count = maxFirstRead.toLocaleString('en');
+  const cut = `The first read stopped at ${count} operations in ${projectsText(cutProjects)}, so older unfinished ones are not seen. To wait for one of them, give its id.`;
+  const failures = projects.flatMap(({ operations }) => [...operations.recentFailures.values()]);
+  const texts = failures.map((one) => operationText(one, nowMs));
+  const recent = `Failed shortly before the step, and not counted: ${joinFirst(texts, messageBounds)}. To count such failures, set a longer since.`;
+  return [...filterWarnings, ...(cutProjects.length > 0 ? [cut] : []), ...(failures.length > 0 ? [recent] : [])];
+}
+
+function projectsText(projects: readonly { readonly id: string }[]): string {
+  const ids = projects.map(({ id }) => sanitizeId(id));
+  return `${ids.length === 1 ? 'project' : 'projects'} ${joinFirst(ids, { max: 5 })}`;
 }

@@ -1,27 +1,18 @@
 import { parseIdList, pathIdsParser } from '../../action/inputs/id-list.js';
+import { readInputFile } from '../../action/inputs/input-file.js';
 import type { InputReader } from '../../action/inputs/input-reader.js';
-import {
-  BadValue,
-  durationParser,
-  oneOfParser,
-  type Parse,
-  parseAge,
-  parseBoolean,
-} from '../../action/inputs/input-values.js';
-import { type Operation, operationFields } from '../../api/records.js';
+import { BadValue, durationParser, oneOfParser, parseAge, parseBoolean } from '../../action/inputs/input-values.js';
+import { maxBytes } from '../../api/control-api.js';
+import { hasError } from '../../api/parse-response.js';
+import { type Operation, operationFields, operationsNamedIn } from '../../api/records.js';
+import { isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
 import { parseDuration } from '../../time/duration.js';
 import { type Filter, parseFilter } from '../list/filter.js';
-import { readOperationIds, uuid } from './response-file.js';
 
 /** `all`: the operations that the filter admits. `since`: what ended so many milliseconds before the step counts, too. */
 export type AllOperations = { readonly all: Filter; readonly since: number };
-/** The given ids in each project. */
-interface GivenOperations {
-  readonly ids: ReadonlyMap<string, readonly string[]>;
-  /** What an earlier answer has shown of them. */
-  readonly seen?: ReadonlyMap<string, readonly Operation[]>;
-}
-export type Target = GivenOperations | AllOperations;
+/** `ids`: in each project. If an earlier answer has shown an operation, it stands for its id. */
+export type Target = AllOperations | { readonly ids: ReadonlyMap<string, readonly (string | Operation)[]> };
 export type WaitSettings = ReturnType<typeof readWaitSettings>;
 
 const defaultSince = 60_000;
@@ -34,6 +25,9 @@ export const changingFields = { status: reason, failures_count: reason, updated_
 /** The fields that `filter` may name in a wait. */
 export const waitFilterFields: readonly string[] = operationFields.filter((name) => !(name in changingFields));
 
+const otherWay = 'To wait for all operations of the project instead, set operation-id: all';
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 export function readWaitSettings(reader: InputReader) {
   const isAll = reader.text('response-file') === '' && reader.text('operation-id') === 'all';
   // Later steps read this output even after a failure.
@@ -42,28 +36,25 @@ export function readWaitSettings(reader: InputReader) {
   if (isAll && timeout > 0 && timeout < leastTimeoutForAll)
     reader.reject('timeout', 'is too short with “operation-id: all”; expected at least 30s, or 0 to poll once');
   const projectIds = reader.parse('project-id', pathIdsParser('a project id', isAll ? maxProjects : 1));
-  return reader.complete({
-    projectIds,
-    target: isAll ? readAll(reader) : readIds(reader, projectIds?.[0]),
-    ...readWaitInputs(reader),
-    /** True with `timeout: 0`. Then one answer to each request is enough. */
-    pollsOnce: timeout === 0,
-  });
+  const target = isAll ? readAll(reader) : readIds(reader, projectIds?.[0]);
+  return reader.complete({ projectIds, target, ...readWaitInputs(reader) });
 }
 
 /** The inputs of every mode that waits. */
 export function readWaitInputs(reader: InputReader) {
   const timeout = timeoutOf(reader);
-  const parsePollInterval: Parse<number | 'auto'> = (text) => {
-    if (text === 'auto') return text;
-    const interval = durationParser({ minMs: 100, other: 'auto or ' })(text);
-    if (interval < timeout) return interval;
-    throw new BadValue('is not shorter than timeout; expected a shorter pause, or auto');
-  };
+  const parseInterval = durationParser({ minMs: 100, other: 'auto or ' });
+  const pollInterval = reader.parse<number | 'auto'>('poll-interval', (text) =>
+    text === 'auto' ? text : parseInterval(text),
+  );
+  if (Number(pollInterval) >= timeout)
+    reader.reject('poll-interval', 'is not shorter than timeout; expected a shorter pause, or auto');
   return {
     failOnEmpty: reader.optional('fail-on', oneOfParser(['empty'])) === 'empty',
-    pollInterval: reader.parse('poll-interval', parsePollInterval),
+    pollInterval,
     failFast: reader.parse('fail-fast', parseBoolean),
+    /** True with `timeout: 0`. Then one answer to each request is enough. */
+    pollsOnce: timeout === 0,
   };
 }
 
@@ -77,19 +68,40 @@ function readAll(reader: InputReader): Target | null {
 
 function readIds(reader: InputReader, project = ''): Target | null {
   const workspace = reader.environment['GITHUB_WORKSPACE'] ?? '';
+  const expected = 'operation ids, or the word “all” for every operation of the project, or response-file';
   const ids =
     reader.text('response-file') === ''
-      ? reader.parse('operation-id', parseOperationIds)
-      : reader.parse('response-file', (path) => readOperationIds(path, workspace, project));
+      ? reader.parse('operation-id', (text) => parseIdList(text, parseOperationId, expected))
+      : reader.parse('response-file', (path) => idsInResponse(readInputFile(path, workspace, maxBytes), project));
   return ids && { ids: new Map([[project, ids]]) };
 }
 
-export function parseOperationIds(text: string): string[] {
-  const expected = 'operation ids, or the word “all” for every operation of the project, or response-file';
-  return parseIdList(text, parseOperationId, expected);
-}
-
-const parseOperationId: Parse<string> = (word) => {
+function parseOperationId(word: string): string {
   if (!uuid.test(word)) throw new BadValue('is not an operation id; expected a UUID, or the word “all” alone');
   return word.toLowerCase();
-};
+}
+
+/** Returns the ids of the operations in an API response, or in an array of operations. */
+function idsInResponse(text: string, project: string): string[] {
+  const body = parseJsonOrUndefined(text);
+  if (body === undefined)
+    throw new BadValue('is empty or not JSON; expected only the body of an API response (curl -o, without -i)');
+  const fields = isObject(body) ? body : { operations: body };
+  const named = operationsNamedIn(fields);
+  if (named === undefined || (isAbsent(fields['operations']) && isAbsent(fields['operation'])))
+    throw new BadValue(
+      `contains no operations; expected an API response with operations or operation. If the request failed, the file holds the error message: add --fail-with-body to curl. ${otherWay}`,
+    );
+  if (named.length === 0 && hasError(body))
+    throw new BadValue('contains an error and no operations, so the request has failed. Check the request');
+  return [...new Set(named.map(({ place, record }) => idIn(record, place, project)))];
+}
+
+/** No error quotes the record. */
+function idIn(record: Json, place: string, project: string): string {
+  const { id, project_id } = isObject(record) ? record : {};
+  if (typeof id !== 'string' || !uuid.test(id)) throw new BadValue(`has no UUID in ${place}.id`);
+  if (!isAbsent(project_id) && toText(project_id) !== project)
+    throw new BadValue(`contains an operation of another project (${place}.project_id). ${otherWay}`);
+  return id.toLowerCase();
+}

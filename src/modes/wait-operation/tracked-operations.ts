@@ -1,80 +1,70 @@
 import type { Operation } from '../../api/records.js';
-import { phaseForStatus } from '../operations.js';
+import { isFailed, isPending } from '../operations.js';
 import { endOf, judge, type ListRead } from './judge.js';
 import { Quiet } from './quiet.js';
-import type { Target } from './settings.js';
+import type { WaitSettings } from './settings.js';
 
-export interface TrackedOperation {
-  readonly id: string;
+/** As last seen; after its end, as it ended. */
+export interface TrackedOperation extends Operation {
   readonly projectId: string;
-  /** As last seen; after its end, as it ended. Undefined until the service returns it. */
-  readonly operation: Operation | undefined;
+  /** False until an answer shows it. */
+  readonly isSeen: boolean;
 }
-
-const phaseOf = ({ operation }: TrackedOperation) => phaseForStatus(operation?.status ?? '');
-export const isPending = (one: TrackedOperation) => phaseOf(one) === 'pending';
-export const isFailed = (one: TrackedOperation) => phaseOf(one) === 'failed';
 
 /** A failure that only its time excludes is told if it is not older than this. In milliseconds. */
 export const recentAge = 600_000;
 
 /** What counts in one project, each with its latest status: the given ids, or what `judge` says. */
 export class TrackedOperations {
-  /** Ids not seen to end. This set is kept up to date, because a long wait needs it after every response. */
-  readonly pending = new Set<string>();
+  readonly all = new Map<string, TrackedOperation>();
+  /** The ids to ask for: those not seen to end; with `timeout: 0`, those not seen. */
+  readonly wanted = new Set<string>();
   hasFailed = false;
   /** Only their time excludes them. */
   readonly recentFailures = new Map<string, Operation>();
   /** Undefined until it is whole. */
   firstRead: ListRead | undefined;
   quiet = Quiet.none;
-  readonly #all = new Map<string, TrackedOperation>();
 
   /** `start`: returns the start of the step in milliseconds since 1970, on the service's clock. */
   constructor(
     private readonly projectId: string,
-    private readonly target: Target,
-    private readonly start: () => number,
+    private readonly settings: Pick<WaitSettings, 'target' | 'pollsOnce'>,
+    readonly start: () => number,
   ) {
+    const { target } = settings;
     if ('all' in target) return;
-    for (const id of target.ids.get(projectId) ?? []) {
-      this.#all.set(id, { id, projectId, operation: undefined });
-      this.pending.add(id);
+    const given = target.ids.get(projectId) ?? [];
+    for (const id of given.map((one) => (typeof one === 'string' ? one : one.id))) {
+      this.all.set(id, { id, status: 'no status yet', record: {}, projectId, isSeen: false });
+      this.wanted.add(id);
     }
-    for (const operation of target.seen?.get(projectId) ?? []) this.take(operation);
-  }
-
-  get all(): readonly TrackedOperation[] {
-    return [...this.#all.values()];
-  }
-
-  get(id: string): Operation | undefined {
-    return this.#all.get(id)?.operation;
+    for (const one of given) if (typeof one !== 'string') this.take(one);
   }
 
   /** Takes an answer. Returns true if the status of an operation that counts has changed. */
   take(operation: Operation): boolean {
-    const { id, status } = operation;
-    if ('all' in this.target) this.target.all.note(operation.record);
-    const known = this.#all.get(id);
+    const { id, status, record } = operation;
+    const { target, pollsOnce } = this.settings;
+    if ('all' in target) target.all.note(record);
+    const known = this.all.get(id);
     if (known === undefined && !this.#counts(operation)) return false;
-    const phase = phaseForStatus(status);
-    if (known === undefined || phase === 'pending') this.quiet = this.quiet.disturbed();
+    if (known === undefined || isPending(operation)) this.quiet = this.quiet.disturbed();
     // A slow response or an older replica may show an operation running again. An end that was seen stays.
     if (known !== undefined && !isPending(known)) return false;
-    this.#all.set(id, { id, projectId: this.projectId, operation });
-    if (phase === 'pending') this.pending.add(id);
-    else this.pending.delete(id);
-    this.hasFailed ||= phase === 'failed';
-    return known?.operation?.status !== status;
+    this.all.set(id, { ...operation, projectId: this.projectId, isSeen: true });
+    if (isPending(operation) && !pollsOnce) this.wanted.add(id);
+    else this.wanted.delete(id);
+    this.hasFailed ||= isFailed(operation);
+    return known?.status !== status;
   }
 
   #counts(operation: Operation): boolean {
-    if ('ids' in this.target) return false;
+    const { target } = this.settings;
+    if ('ids' in target) return false;
     const start = this.start();
-    const judgement = judge(operation, this.firstRead, start - this.target.since, this.target.all);
-    const isFailure = phaseForStatus(operation.status) === 'failed';
-    if (judgement === 'history' && isFailure && endOf(operation) >= start - recentAge)
+    const judgement = judge(operation, this.firstRead, start - target.since, target.all);
+    if (judgement === 'history' && isFailed(operation) && endOf(operation) >= start - recentAge)
       this.recentFailures.set(operation.id, operation);
     return judgement === 'counts';
   }
@@ -82,6 +72,6 @@ export class TrackedOperations {
   /** A whole read of the list has ended. */
   endRead(read: ListRead, endedAt: number): void {
     this.firstRead ??= read;
-    this.quiet = this.quiet.afterRead({ beganAt: read.beganAt, endedAt, allEnded: this.pending.size === 0 });
+    this.quiet = this.quiet.afterRead({ beganAt: read.beganAt, endedAt, allEnded: this.wanted.size === 0 });
   }
 }

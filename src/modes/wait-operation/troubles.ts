@@ -1,6 +1,5 @@
 import type { RequestError } from '../../http/errors.js';
 import type { Rate } from '../../http/rate.js';
-import type { Attempt } from '../../http/retry.js';
 import type { Clock } from '../../time/clock.js';
 
 // Times are in milliseconds, on the step's clock.
@@ -15,8 +14,9 @@ const leastRejected = { ms: 10_000, count: 3 };
 
 interface Trouble {
   readonly error?: RequestError;
+  /** The next request is given up after so many milliseconds. */
   readonly patience: number;
-  /** The end of its `Retry-After`. */
+  /** The end of a `Retry-After`. */
   readonly notBefore: number;
   /** The times of the latest answers, if all of them were rejections. */
   readonly rejectedAt: readonly number[];
@@ -29,41 +29,36 @@ export class Troubles {
   /** The time of the latest usable response. */
   answeredAt: number | undefined;
   readonly #records = new Map<string, Trouble>();
-  #firstRequestAt: number | undefined;
-  #throttledUntil = 0;
+  /** When the first request was sent, or the end of the latest `Retry-After` of a 423 or 429: the service lives. */
+  #silentSince: number;
 
   constructor(
     private readonly clock: Clock,
     private readonly rate: Rate,
-  ) {}
+  ) {
+    this.#silentSince = clock.now();
+  }
 
   /** The latest failure of what still fails. */
   get latest(): RequestError | undefined {
     return [...this.#records.values()].at(-1)?.error;
   }
 
-  /** False while a `Retry-After` for this id has not ended. */
-  isDue(id: string): boolean {
-    return this.#of(id).notBefore <= this.clock.now();
-  }
-
-  /** How the next request for this id is sent. */
-  nextAttempt(id: string): Pick<Attempt, 'patience'> {
-    this.#firstRequestAt ??= this.clock.now();
-    return { patience: this.#of(id).patience };
+  of(id: string): Trouble {
+    return this.#records.get(id) ?? noTrouble;
   }
 
   /** A usable response about this id has arrived. `isWhole`: it was all that was asked for. */
   answered(id: string, isWhole: boolean): void {
     this.answeredAt = this.clock.now();
     if (isWhole) this.#records.delete(id);
-    else if (this.#records.has(id)) this.#records.set(id, { ...this.#of(id), rejectedAt: [] });
+    else if (this.#records.has(id)) this.#records.set(id, { ...this.of(id), rejectedAt: [] });
   }
 
   /** `final`: no later request can help. Otherwise the next poll asks again. */
   note(id: string, error: RequestError): 'final' | 'again' {
     const now = this.clock.now();
-    const before = this.#of(id);
+    const before = this.of(id);
     // No response at all is no answer, so it does not interrupt a series of rejections.
     const earlier = error.isPermanent || error.status === undefined ? before.rejectedAt : [];
     const rejectedAt = error.isPermanent ? [...earlier, now] : earlier;
@@ -75,18 +70,10 @@ export class Troubles {
       notBefore: error.status === 429 ? 0 : now + (error.retryAfterMs ?? 0),
       rejectedAt,
     });
-    if (error.status === 423 || error.status === 429) this.#throttledUntil = now + (error.retryAfterMs ?? 0);
-    if (error.isUnsendable || (this.answeredAt === undefined && this.#silentFor >= maxSilence)) return 'final';
+    if (error.status === 423 || error.status === 429) this.#silentSince = now + (error.retryAfterMs ?? 0);
+    const silentFor = now - Math.max(this.#silentSince, this.rate.heldUntil);
+    if (error.isUnsendable || (this.answeredAt === undefined && silentFor >= maxSilence)) return 'final';
     const isBelieved = rejectedAt.length >= leastRejected.count && now - (rejectedAt[0] ?? now) >= leastRejected.ms;
     return error.isPermanent && isBelieved ? 'final' : 'again';
-  }
-
-  #of(id: string): Trouble {
-    return this.#records.get(id) ?? noTrouble;
-  }
-
-  /** A 423 or 429 says that the service lives. Until its `Retry-After` ends, no answer can come. */
-  get #silentFor(): number {
-    return this.clock.now() - Math.max(this.#firstRequestAt ?? 0, this.#throttledUntil, this.rate.heldUntil);
   }
 }

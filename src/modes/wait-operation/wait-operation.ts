@@ -1,10 +1,10 @@
 import { plural } from '../../text/sentences.js';
-import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../time/deadline.js';
+import { Cancellation, Deadline } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
 import type { Collaborators } from '../mode.js';
 import { conclude, type WaitResult } from './conclude.js';
 import { ProgressLog } from './progress-log.js';
-import { Project, type WaitContext } from './project.js';
+import { ignoreEnd, Project } from './project.js';
 import type { WaitSettings } from './settings.js';
 
 // Times are in milliseconds.
@@ -18,21 +18,17 @@ const autoPause = { share: 0.25, leastMs: 500, mostMs: 3_300 };
 
 /** Polls each project until it is done or the deadline expires. Only `conclude` says how the wait ended. */
 export async function waitOperation(settings: WaitSettings, collaborators: Collaborators): Promise<WaitResult> {
-  const { api, rate, log, deadline: ofStep } = collaborators;
-  const { projectIds, target, pollsOnce, failFast } = settings;
-  const { clock, cancellation } = ofStep;
+  const { rate, log } = collaborators;
+  const { projectIds, pollsOnce, failFast, pollInterval } = settings;
+  const { clock, cancellation, expiresAt: endOfStep } = collaborators.deadline;
   const beganAt = clock.now();
-  const expiresAt = pollsOnce ? beganAt + timeOfOnlyPoll : ofStep.expiresAt;
+  const expiresAt = pollsOnce ? beganAt + timeOfOnlyPoll : endOfStep;
   /** Ends all loops and requests. */
   const stop = new Cancellation();
   const deadline = new Deadline(clock, expiresAt, stop);
   const lastDeadline = new Deadline(clock, expiresAt + timeOfLastPoll, stop);
-  const countPending = () => projects.reduce((sum, { operations }) => sum + operations.pending.size, 0);
-  const progress = new ProgressLog(log, deadline, countPending);
-  const onFailure = () => {
-    if (failFast) stop.cancel();
-  };
-  const context: WaitContext = { ...settings, api, rate, progress, deadline, lastDeadline, onFailure };
+  const progress = new ProgressLog(log, deadline);
+  const context = { ...collaborators, ...settings, progress, deadline, lastDeadline };
   const projects = projectIds.map((id) => new Project(id, context));
   let isLast = false;
 
@@ -40,43 +36,32 @@ export async function waitOperation(settings: WaitSettings, collaborators: Colla
     const now = clock.now();
     const { restsUntil } = operations.quiet;
     if (restsUntil > now) return restsUntil;
-    const { share, leastMs, mostMs } = autoPause;
-    const auto = Math.min(mostMs, Math.max(leastMs, share * (now - beganAt)));
-    return now + (settings.pollInterval === 'auto' ? auto : settings.pollInterval);
+    const auto = Math.min(autoPause.mostMs, Math.max(autoPause.leastMs, autoPause.share * (now - beganAt)));
+    return now + (pollInterval === 'auto' ? auto : pollInterval);
   }
 
   async function pollUntilDone(project: Project): Promise<void> {
     const untilDone = new Deadline(clock, expiresAt, project.end);
     while (!project.isDone) {
-      await untilDone.race(() => project.poll(false));
+      await untilDone.race(() => project.poll());
       await untilDone.sleepUntil(pauseUntil(project));
     }
   }
 
-  async function pollLast(project: Project): Promise<void> {
-    if (pollsOnce) return project.endOnlyPoll();
+  async function follow(project: Project): Promise<void> {
+    await pollUntilDone(project).catch(ignoreEnd);
+    if (pollsOnce || project.isDone || stop.isCancelled) return;
     if (!isLast) rate.allowBurst();
     isLast = true;
-    await new Deadline(clock, lastDeadline.expiresAt, project.end).race(() => project.poll(true));
+    await new Deadline(clock, lastDeadline.expiresAt, project.end).race(() => project.poll()).catch(ignoreEnd);
   }
 
-  const follow = (project: Project) =>
-    pollUntilDone(project)
-      .catch((error) => (error instanceof DeadlineExceeded ? pollLast(project) : Promise.reject(error)))
-      .catch((error) => {
-        if (!(error instanceof DeadlineExceeded || error instanceof CancelledError)) throw error;
-      });
-
-  stop.onCancel(() => {
-    for (const { end } of projects) end.cancel();
-  });
   cancellation.onCancel(() => stop.cancel());
   try {
-    const all = `all operations of ${plural(projects.length, 'project')}`;
-    const what = 'ids' in target ? plural(countPending(), 'operation') : all;
+    const what = `operations of ${plural(projects.length, 'project')}`;
     progress.write(`Waiting for ${what} (timeout ${pollsOnce ? 0 : formatDuration(expiresAt)}).`);
     // The response of send-request can show a failed operation before any poll.
-    if (projects.some(({ operations }) => operations.hasFailed)) onFailure();
+    if (failFast && projects.some(({ operations }) => operations.hasFailed)) stop.cancel();
     if (!cancellation.isCancelled) await Promise.all(projects.map(follow));
     // A signal that arrived during synchronous work is noticed here.
     await clock.turn();

@@ -43,5 +43,5 @@ test('a wait that is cancelled right after its last operation ended still report
   const target = { projectIds: ['p-1'], target: { ids: new Map([['p-1', ['op-1']]]) } };
   const settings = { ...target, failOnEmpty: false, failFast: true, pollInterval: 'auto', pollsOnce: false } as const;
   const ended = await waitOperation(settings, { api, deadline, rate, log: silent, random: () => 0.5 });
-  expect(ended).toMatchObject({ verdict: 'cancelled', operations: [{ operation: { status: 'finished' } }] });
+  expect(ended).toMatchObject({ verdict: 'cancelled', operations: [{ status: 'finished' }] });
 });
