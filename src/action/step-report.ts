@@ -19,7 +19,7 @@ export interface StepReport {
   /** What the result file has besides the outputs. Undefined if there is no result file. */
   readonly resultFields?: Readonly<Record<string, unknown>>;
   /** The response to the user's own request, as it came. */
-  readonly response?: string;
+  readonly response?: string | undefined;
   /** Markdown below the headline. */
   readonly details?: string;
 }

@@ -19,7 +19,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Of the files in modes and post: all others know nothing of GitHub Actions. `mode.ts` knows only types. */
-const mayKnowAction = /(^|[-/])((create|revoke|sweep)-keys?|lists|settings|current-run|filter|report|operations|mode)\.ts$/;
+const mayKnowAction =
+  /(^|[-/])((create|revoke|sweep)-keys?|lists|settings|current-run|filter|report|operations|mode)\.ts$/;
 
 /** The files directly in src wire, and may import everything. */
 const folderOf = (path: string) => (path.includes('/') ? (path.split('/')[0] ?? '') : 'src');

@@ -1,29 +1,29 @@
+import { unescape as decodePath } from 'node:querystring';
 import { UnexpectedShapeError } from '../../api/parse-response.js';
 import { type Operation, operationsNamedIn, parseOperation } from '../../api/records.js';
 import { RequestError } from '../../http/errors.js';
 import { type Attempt, withRetries } from '../../http/retry.js';
+import { minSecretLength } from '../../text/encodings.js';
 import { idText, isAbsent, isObject, type Json, parseJsonOrUndefined } from '../../text/json.js';
 import type { Collaborators, Services } from '../mode.js';
-import type { WaitSettings } from '../wait-operation/settings.js';
 import { waitOperation } from '../wait-operation/wait-operation.js';
-import { secretsIn } from './secrets-in.js';
 import type { SendRequestSettings } from './settings.js';
 
-export type SendRequestResult = Awaited<ReturnType<typeof sendRequest>>;
+const nameOfSecret = /password|secret|token|key|uri/i;
 
 /** Sends the request, and waits for the operations that its response names. */
 export async function sendRequest(settings: SendRequestSettings, collaborators: Collaborators, services: Services) {
   const { request, body } = settings;
-  const projectId = projectIn(request.path);
+  const [, pathId] = /^projects\/([^/?]+)/.exec(request.path) ?? [];
+  const projectId = pathId && decodePath(pathId);
   /** Until its response says otherwise, a request that was sent may have been carried out. */
   let mayBeDone = false;
+  let response: string | undefined;
 
-  let response = '';
-
-  const maskSecrets = (text = '') => services.mask(secretsIn(parseJsonOrUndefined(text) ?? null));
+  const maskSecrets = (value: Json = null) => services.mask(secretsIn(value));
   const onBody = (text: string) => {
     response = text;
-    maskSecrets(text);
+    maskSecrets(parseJsonOrUndefined(text));
   };
 
   async function attempt(how: Attempt) {
@@ -44,18 +44,29 @@ export async function sendRequest(settings: SendRequestSettings, collaborators: 
     }
   }
 
-  maskSecrets(body);
-  maskSecrets(JSON.stringify(Object.fromEntries(new URLSearchParams(request.path.split('?')[1]))));
+  const query = new URLSearchParams(request.path.split('?')[1]);
+  maskSecrets([...query].map(([name, value]) => ({ [name]: value })));
+  maskSecrets(parseJsonOrUndefined(body ?? ''));
   try {
-    const seen = await withRetries(collaborators)(attempt);
-    const projectIds = [...seen.keys()];
-    const waitSettings: WaitSettings = { ...settings, projectIds, target: { ids: seen } };
-    const wait = await waitOperation(waitSettings, collaborators);
-    return { done: { response, waitSettings, wait } };
+    const ids = await withRetries(collaborators)(attempt);
+    const waitSettings = { ...settings, projectIds: [...ids.keys()], target: { ids } };
+    return { wait: await waitOperation(waitSettings, collaborators), waitSettings, response };
   } catch (failure) {
-    const isSuccess = failure instanceof RequestError && (failure.status ?? 500) < 300;
-    return { done: undefined, failure, mayBeDone, projectId, response: isSuccess ? response : undefined };
+    return { failure, mayBeDone, projectId, response };
   }
+}
+
+/** All long strings in or below fields whose name says that they hold a secret. */
+function secretsIn(body: Json): string[] {
+  const found = new Set<string>();
+  // A body can be nested more deeply than functions can. The loop goes on to what it adds.
+  const values: [value: Json, isSecret: boolean][] = [[body, false]];
+  for (const [value, isSecret] of values) {
+    if (typeof value === 'object' && value !== null)
+      for (const [name, item] of Object.entries(value)) values.push([item, isSecret || nameOfSecret.test(name)]);
+    else if (isSecret && typeof value === 'string' && value.length >= minSecretLength) found.add(value);
+  }
+  return [...found];
 }
 
 /** The operations of a response by their project: that of the record, else of the path. */
@@ -71,9 +82,4 @@ function operationsIn(body: Json, projectOfPath: string | undefined): Map<string
     found.set(projectId, [...(found.get(projectId) ?? []), parseOperation(record, place, projectId)]);
   }
   return found;
-}
-
-function projectIn(path: string): string | undefined {
-  const [, id] = /^projects\/([^/?]+)/.exec(path) ?? [];
-  return id && decodeURIComponent(id);
 }
