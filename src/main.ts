@@ -2,8 +2,4 @@ import { loadWorkflowRuns } from './modes/sweep-keys/run-lookups.js';
 import { runAsProcess } from './process.js';
 import { reportError, runStep } from './step.js';
 
-runAsProcess({
-  run: (world) => runStep(world, loadWorkflowRuns),
-  reportError,
-  onSignal: (cancellation) => cancellation.cancel(),
-});
+runAsProcess({ run: (world) => runStep(world, loadWorkflowRuns), reportError });

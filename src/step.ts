@@ -1,8 +1,7 @@
 import { errorReport, failureReport } from './action/failure-report.js';
-import { maskParentKey, readInputs } from './action/inputs/inputs.js';
-import { publishLogAndSummary, publishOutputs } from './action/publish.js';
+import { apiKeys, readInputs } from './action/inputs/input-reader.js';
+import { publishLogAndSummary, publishOutputs } from './action/step-report.js';
 import { ControlApi } from './api/control-api.js';
-import { UserError } from './http/errors.js';
 import { Rate } from './http/rate.js';
 import { serializePostState } from './keys/post-state.js';
 import { nothingToRevoke, postStateName } from './keys/post-state-name.js';
@@ -14,19 +13,17 @@ import { Deadline } from './time/deadline.js';
 
 /** Resolves to true only if the result was confirmed and published. */
 export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): Promise<boolean> {
-  const { toolkit, environment, secrets, clock } = world;
-  maskParentKey(toolkit.input, environment, secrets);
+  const { toolkit, environment, secrets, exchange, clock, random } = world;
+  secrets.add(...apiKeys(toolkit.input, environment).slice(0, 1));
   // Without a saved state, post could read a state that another step forged. So the state is saved before anything can fail.
   toolkit.state(postStateName, nothingToRevoke);
   const inputs = readInputs(modes, toolkit.input, environment, secrets);
   const { apiKey, baseUrl, summary, timeout } = inputs;
   const services: Services = {
     savePostState: (state) => {
-      if (state.minted?.secret) secrets.addForLaterSteps(state.minted.secret);
-      toolkit.state(
-        postStateName,
-        serializePostState({ baseUrl: baseUrl.href, summary, ...state }, apiKey, environment),
-      );
+      if (state.minted?.secret) secrets.add(state.minted.secret);
+      const saved = { baseUrl: baseUrl.href, summary, ...state };
+      toolkit.state(postStateName, serializePostState(saved, apiKey, environment));
     },
     mask: (found) => secrets.add(...found),
     workflowRuns: async (token, repository) => {
@@ -34,14 +31,13 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
       return (await loadRuns())(token, repository, clock.epochMs);
     },
   };
-  const rate = new Rate(clock, world.random);
-  const connection = { apiKey, baseUrl, exchange: world.exchange, log: toolkit, rate };
+  const rate = new Rate(clock, random);
   const collaborators = {
-    api: new ControlApi(connection),
+    api: new ControlApi({ apiKey, baseUrl, exchange, log: toolkit, rate }),
     deadline: new Deadline(clock, timeout || Number.POSITIVE_INFINITY, world.cancellation),
     rate,
     log: toolkit,
-    random: world.random,
+    random,
   };
   const running = inputs.runMode(collaborators, services, timeout);
   const { report, stateAfterOutputs } = await running.catch((error: unknown) => ({
@@ -60,7 +56,6 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
 }
 
 export async function reportError(error: unknown, world: World): Promise<false> {
-  if (!(error instanceof UserError)) world.toolkit.debug(String(error instanceof Error ? error.stack : error));
   const wantsSummary = world.toolkit.input('summary').toLowerCase() !== 'false';
   const context = { ...world, mode: 'ctl-action', wantsSummary };
   const report = errorReport(error);

@@ -2,7 +2,6 @@ import { RequestError, UserError } from '../http/errors.js';
 import { errorMessage, sentences, withLastError } from '../text/sentences.js';
 import { CancelledError, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
-import { adviceFor } from './advice.js';
 import { BadInputs } from './inputs/input-reader.js';
 import type { StepReport } from './step-report.js';
 
@@ -10,8 +9,8 @@ const failed = { status: 'error', succeeded: false, headline: 'Failed' };
 
 /** Reports an error outside of a mode. It is a bug of the action unless a user can do something about it. */
 export function errorReport(error: unknown): StepReport {
-  if (error instanceof BadInputs) return { ...failed, error: error.message, outputs: error.outputs };
-  if (error instanceof UserError) return { ...failed, error: error.message };
+  const outputs = error instanceof BadInputs ? error.outputs : {};
+  if (error instanceof UserError) return { ...failed, error: error.message, outputs };
   const advice =
     'The step may have completed part of its work. If it created a key, the post step revokes that key. Please report this as a bug in this action, unless the runner caused it.';
   return { ...failed, error: sentences(`The step ended without a result: ${errorMessage(error)}`, advice) };
@@ -21,11 +20,10 @@ export function errorReport(error: unknown): StepReport {
 export function failureReport(error: unknown, timeout: number): StepReport {
   // The contract promises that a cancelled step has no error annotation.
   if (error instanceof CancelledError) return { ...failed, status: 'cancelled', headline: 'Cancelled' };
-  if (error instanceof DeadlineExceeded)
-    return { ...failed, headline: 'Timed out', error: `${failureText(error, timeout)}. ${adviceAfter(error)}` };
-  if (error instanceof RequestError) return { ...failed, error: sentences(error.message, adviceFor(error)) };
   if (error instanceof UserError) return { ...failed, error: error.message };
-  throw error;
+  if (!(error instanceof DeadlineExceeded || error instanceof RequestError)) throw error;
+  const headline = error instanceof DeadlineExceeded ? 'Timed out' : 'Failed';
+  return { ...failed, headline, error: sentences(failureText(error, timeout), adviceAfter(error)) };
 }
 
 /** Says what ended a mode, without advice. */
@@ -38,4 +36,28 @@ export function failureText(error: unknown, timeout: number): string {
 export function adviceAfter(failure: unknown): string {
   const error = failure instanceof DeadlineExceeded ? failure.cause : failure;
   return error instanceof RequestError ? adviceFor(error) : 'Raise timeout, or check why the service is slow.';
+}
+
+/** Returns advice for users on an error from the control API. */
+export function adviceFor(error: RequestError): string {
+  const { status, isPage } = error;
+  if (status === undefined) return 'Check base-url, and the network and proxy of the runner. Then re-run the job.';
+  if (status === 407)
+    return 'Check the user and password in the proxy variable (https_proxy or HTTPS_PROXY), or add the host to no_proxy.';
+  if (error.isThrottled) return 'Re-run the job later, set a longer timeout, or run fewer jobs at once.';
+  if (status >= 500 || error.isServiceStatus(408))
+    return 'The service has a problem: check its status page, then re-run the job.';
+  if (status < 300 && !isPage)
+    return 'The response cannot be used. Re-run the job later. If this stays, check base-url (it usually ends in /v2), and report it to the service.';
+  // A proxy may have sent the page, so its status says nothing about the service.
+  if (status < 400 || isPage)
+    return 'Check that base-url is the URL of the control API (it usually ends in /v2). A proxy or a login page may have sent this response.';
+  if (status === 401)
+    return 'The API key was rejected: it may be mistyped, revoked, or for another service. Set api-key to a valid key.';
+  if (status === 403)
+    return 'The service forbids this request. Check the reason that it gives. If it gives none, use an API key of the account that owns the requested project or key.';
+  if (status === 404)
+    return 'Check the ids (project-id is the id of the project, not its name) and base-url (it usually ends in /v2). A key without access gets 404 too: check that api-key belongs to the right account.';
+  if (status === 400 && error.message.includes('org_id')) return 'Set the input org-id.';
+  return 'The service rejected the request: check the inputs of this step.';
 }

@@ -1,4 +1,8 @@
-import { escapeHtml } from '../text/encodings.js';
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);
+}
 
 /** GitHub creates no links or mentions inside `<code>`. In an HTML block without empty lines, it parses no Markdown. */
 export function codeHtml(text: string): string {

@@ -1,39 +1,22 @@
-import { minSecretLength, secretEncodings } from '../text/encodings.js';
-import { cut, sanitizeLine } from '../text/sanitize-line.js';
+import { cut, minSecretLength, sanitizeLine } from '../text/sanitize-line.js';
+import { escapeHtml } from './markdown.js';
 
 /** The runner masks secrets in the log, but not in outputs and summaries. */
 export class Secrets {
-  readonly #known: string[] = [];
+  /** Each secret in all its forms, the longest first. */
+  #known: readonly string[] = [];
 
   constructor(private readonly mask: (secret: string) => void) {}
 
-  /** After this call, the runner masks the secret in the log, and `redact` replaces the secret in other text. */
+  /** After this call, the runner masks the secrets in the log, and `redact` replaces them in other text. Ignores short ones. */
   add(...secrets: readonly string[]): void {
-    for (const secret of secrets) {
-      if (secret === '') continue;
-      // Text of the service is printed on one line.
-      const onOneLine = sanitizeLine(secret, Number.POSITIVE_INFINITY);
-      const forms = onOneLine.length < minSecretLength ? [secret] : [...new Set([secret, onOneLine])];
-      for (const form of forms) {
-        this.mask(form);
-        this.#known.push(...secretEncodings(form));
-      }
-    }
+    // Text of the service is printed on one line.
+    const written = secrets.flatMap((secret) => [secret, sanitizeLine(secret, Number.POSITIVE_INFINITY)]);
+    const masked = [...new Set(written)].filter(({ length }) => length >= minSecretLength);
+    for (const secret of masked) this.mask(secret);
     // One secret can be the start of another. If the shorter one were replaced first, the rest of the longer one would stay.
-    this.#known.sort((one, other) => other.length - one.length);
-  }
-
-  /** Also masks encoded forms of the secret. A later step may print them, and the runner does not mask them by itself. */
-  addForLaterSteps(secret: string): void {
-    this.add(secret);
-    const hex = Buffer.from(secret).toString('hex');
-    const inBase64 = [secret, `Bearer ${secret}`].map((text) => Buffer.from(text).toString('base64url'));
-    for (const form of [hex, hex.toUpperCase(), ...inBase64]) this.mask(form);
-  }
-
-  /** True if the text contains a secret. Short secrets are ignored, because ordinary text contains them too. */
-  appearIn(text: string): boolean {
-    return this.#known.some((secret) => secret.length >= minSecretLength && text.includes(secret));
+    const forms = new Set([...this.#known, ...masked.flatMap(encodings)]);
+    this.#known = [...forms].sort((one, other) => other.length - one.length);
   }
 
   redact(text: string): string {
@@ -44,12 +27,18 @@ export class Secrets {
 
   /** A text that was shortened may end with the beginning of a secret. */
   #withoutBeginning(text: string): string {
-    for (const secret of this.#known) {
-      const beginning = secret.slice(0, minSecretLength);
-      let at = text.indexOf(beginning, text.length - secret.length);
-      while (at !== -1 && !secret.startsWith(text.slice(at))) at = text.indexOf(beginning, at + 1);
-      if (at !== -1) return `${text.slice(0, at)}***`;
-    }
+    for (const secret of this.#known)
+      for (let length = Math.min(secret.length, text.length); length >= minSecretLength; length--)
+        if (text.endsWith(secret.slice(0, length))) return `${text.slice(0, -length)}***`;
     return text;
   }
+}
+
+/** The secret as text, in JSON, HTML, a URL and base64. Services also log the base64 of `Bearer <secret>`. */
+function encodings(secret: string): string[] {
+  const base64 = (text: string) => Buffer.from(text).toString('base64').replace(/=+$/, '');
+  // A lone surrogate has no form in a URL.
+  const inUrl = encodeURIComponent(Buffer.from(secret).toString());
+  const inJson = JSON.stringify(secret).slice(1, -1);
+  return [secret, inJson, escapeHtml(secret), inUrl, base64(secret), base64(`Bearer ${secret}`)];
 }

@@ -1,4 +1,3 @@
-import { statSync, truncateSync } from 'node:fs';
 import * as core from '@actions/core';
 import type { Secrets } from './secrets.js';
 
@@ -9,40 +8,26 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export const toolkit = {
   input: (name: string) => core.getInput(name),
   mask: core.setSecret,
-  info: (line: string) => core.info(escapeCommands(line)),
-  notice: (message: string) => core.notice(escapeCommands(message)),
-  warning: (message: string) => core.warning(escapeCommands(message)),
-  error: (message: string) => core.error(escapeCommands(message)),
+  info: (line: string) => core.info(line),
+  notice: (message: string) => core.notice(message),
+  warning: (message: string) => core.warning(message),
+  error: (message: string) => core.error(message),
   debug: (line: string) => {
-    if (core.isDebug()) core.debug(escapeCommands(line));
+    if (core.isDebug()) core.debug(line);
   },
-  output: (name: string, value: string) => {
-    const file = process.env['GITHUB_OUTPUT'];
-    const size = file ? statSync(file).size : 0;
-    try {
-      core.setOutput(name, value);
-    } catch (error) {
-      // On a full disk, only a part of an output may be written. Then the runner cannot read any later output.
-      if (file) truncateSync(file, size);
-      throw error;
-    }
-  },
-  /** Saves a value for the post step. A later value of the same name replaces the earlier value. */
+  output: (name: string, value: string) => core.setOutput(name, value),
   state: (name: string, value: string) => core.saveState(name, value),
   summary: async (markdown: string) => {
     await core.summary.emptyBuffer().addRaw(markdown, true).write();
   },
 };
 
-/** No secret reaches the log or the summary. Outputs are not redacted here, because some hand a secret to later steps. */
-export function redacting(runner: Toolkit, secrets: Secrets): Toolkit {
-  const redacted =
-    <Result>(print: (text: string) => Result) =>
-    (text: string) =>
-      print(secrets.redact(text));
-  const { info, notice, warning, error, debug, summary } = runner;
-  const lines = { info: redacted(info), notice: redacted(notice), warning: redacted(warning), debug: redacted(debug) };
-  return { ...runner, ...lines, error: redacted(error), summary: redacted(summary) };
+/** No secret reaches the log or the summary, and no command the log. Some outputs hand a secret to later steps. */
+export function shielded(runner: Toolkit, secrets: Secrets): Toolkit {
+  const shield = { ...runner, summary: (markdown: string) => runner.summary(secrets.redact(markdown)) };
+  for (const level of ['info', 'notice', 'warning', 'error', 'debug'] as const)
+    shield[level] = (text) => runner[level](escapeCommands(secrets.redact(text)));
+  return shield;
 }
 
 /** The runner would execute a line that begins with `::` or contains `##[` as a command. */

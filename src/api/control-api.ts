@@ -10,7 +10,7 @@ import { type ApiRecord, type Operation, parseOperation, parseProject } from './
 import { type Call, type Change, type Connection, createRequest, sendRequest } from './request.js';
 
 /** Maximum sizes of a response body. The contract promises them. Usually one page has all projects, so it can be larger. */
-export const maxBytes = 8 * 2 ** 20;
+const maxBytes = 8 * 2 ** 20;
 const maxProjectsBytes = 64 * 2 ** 20;
 
 export class ControlApi {

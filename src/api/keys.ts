@@ -1,6 +1,6 @@
 import type { HttpResponse } from '../http/exchange.js';
-import { minSecretLength } from '../text/encodings.js';
 import { hasContent, idText, isAbsent, isObject, isText, type Json } from '../text/json.js';
+import { minSecretLength } from '../text/sanitize-line.js';
 import { rejectPartialList } from './paging.js';
 import { UnexpectedShapeError, unexpectedShape } from './parse-response.js';
 import { type ApiRecord, fieldTime } from './records.js';

@@ -1,6 +1,6 @@
 import { unescape as decodePercent } from 'node:querystring';
 import { checkBypass, getProxyUrl } from '@actions/http-client/lib/proxy';
-import { minSecretLength } from '../text/encodings.js';
+import { minSecretLength } from '../text/sanitize-line.js';
 
 /** Says why the proxy variable for the URL is invalid. http-client would ignore an invalid one and connect directly. */
 export function proxyProblem(url: URL): string | undefined {

@@ -3,8 +3,7 @@ import type { Key, KeyList } from '../api/keys.js';
 import { RequestError } from '../http/errors.js';
 import type { Rate } from '../http/rate.js';
 import type { Send } from '../http/retry.js';
-import type { Deadline } from '../time/deadline.js';
-import { doublingPauses } from '../time/pauses.js';
+import { type Deadline, doublingPauses } from '../time/deadline.js';
 
 // Times are in milliseconds, on the step's clock.
 

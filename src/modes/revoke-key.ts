@@ -1,6 +1,5 @@
-import { parseIdList } from '../action/inputs/id-list.js';
 import type { InputReader } from '../action/inputs/input-reader.js';
-import { BadValue, type Parse, parseBoolean, rejectLeftover } from '../action/inputs/input-values.js';
+import { BadValue, type Parse, parseBoolean, parseIdList, rejectLeftover } from '../action/inputs/input-values.js';
 import { codeHtml, truncatedTable } from '../action/markdown.js';
 import type { StepReport } from '../action/step-report.js';
 import type { Key } from '../api/keys.js';

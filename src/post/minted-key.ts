@@ -1,8 +1,7 @@
 import type { ControlApi } from '../api/control-api.js';
 import { RequestError } from '../http/errors.js';
 import type { MintedKey } from '../keys/post-state.js';
-import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
-import { doublingPauses } from '../time/pauses.js';
+import { type Deadline, DeadlineExceeded, doublingPauses } from '../time/deadline.js';
 
 // Times are in milliseconds.
 

@@ -44,12 +44,6 @@ export function crashReport(error: unknown, state: PostState | undefined, runId 
   return keyMayLive(state === undefined ? unknown : alarm(mintedIds(state), state.name, why), state);
 }
 
-/** No key was left, so the step does not fail. */
-export function crashAfterReport(error: unknown, report: StepReport): StepReport {
-  const warning = `The keys were revoked, but then the post step failed: ${errorMessage(error)}.`;
-  return { ...report, warnings: [...(report.warnings ?? []), warning] };
-}
-
 function alarm(ids: readonly string[], name: string, why: string): string {
   const [key, input] =
     ids.length === 0 ? ['the key', `key-name: ${name}`] : [`key ${joinFirst(ids)}`, `key-id: ${joinFirst(ids)}`];

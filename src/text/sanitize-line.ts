@@ -1,3 +1,6 @@
+/** A shorter secret is not masked, because that would hide ordinary text: a mask for `o` hides every `o`. */
+export const minSecretLength = 8;
+
 /** Makes text from the service safe to print: one line, at most `max` characters, without control characters. */
 export function sanitizeLine(text: string, max = 300): string {
   if (text.length <= max && /^[!-~]*$/.test(text)) return text;

@@ -1,10 +1,6 @@
-export function sentence(text: string): string {
-  return /[.?!]$/.test(text) ? text : `${text}.`;
-}
-
 /** Joins the texts as sentences. Skips `false` and empty texts. */
 export function sentences(...texts: (string | false)[]): string {
-  return texts.flatMap((text) => (text ? [sentence(text)] : [])).join(' ');
+  return texts.flatMap((text) => (text ? [/[.?!]$/.test(text) ? text : `${text}.`] : [])).join(' ');
 }
 
 export function plural(count: number, noun: string): string {

@@ -26,9 +26,7 @@ export class DeadlineExceeded extends Error {
 }
 
 export class CancelledError extends Error {
-  constructor() {
-    super('The step was cancelled.');
-  }
+  override message = 'The step was cancelled.';
 }
 
 /** Registers a callback that runs when the work is cancelled or its deadline expires. */
@@ -62,10 +60,6 @@ export class Deadline {
     return new Promise<T>((resolve, reject) => {
       const listeners: (() => void)[] = [];
       const working = work((listener) => listeners.push(listener));
-      const cleanUp = () => {
-        clearTimer();
-        removeListener();
-      };
       const interrupt = (reason: Error) => {
         cleanUp();
         reject(reason);
@@ -73,8 +67,11 @@ export class Deadline {
       };
       const clearTimer = this.clock.schedule(this.expiresAt, () => interrupt(new DeadlineExceeded()));
       const removeListener = this.cancellation.onCancel(() => interrupt(new CancelledError()));
-      working.then(cleanUp, cleanUp);
-      working.then(resolve, reject);
+      const cleanUp = () => {
+        clearTimer();
+        removeListener();
+      };
+      working.finally(cleanUp).then(resolve, reject);
     });
   }
 
@@ -104,4 +101,9 @@ export class Deadline {
   sleepUntil(time: number): Promise<void> {
     return this.race((onCancel) => new Promise((resolve) => onCancel(this.clock.schedule(time, resolve))));
   }
+}
+
+/** Endless pauses in milliseconds. The longest is `first`, and doubles up to `most`. Each is shorter by up to half, at random. */
+export function* doublingPauses({ first, most }: { first: number; most: number }, random: () => number) {
+  for (let longest = first; ; longest = Math.min(most, 2 * longest)) yield longest * (0.5 + random() / 2);
 }

@@ -83,7 +83,7 @@ test('a response-file that is missing, JSON or too large is rejected', async (co
   for (const [path, message] of [
     ['none', missing],
     [`{${operations}}`, /^Bad input: response-file: is JSON; expected the path of a file/],
-    [huge['response-file'], /is larger than 8 MiB/],
+    [huge['response-file'], /not a regular file of at most 8 MiB/],
   ] as const) {
     const result = await rejectInputs(stage, 'wait-operation', { ...huge, 'response-file': path });
     expect(errorOf(result)).toMatch(message);

@@ -58,13 +58,6 @@ export function decodings(text: string): string[] {
   return [...new Set([text, json, html, url])];
 }
 
-/** The forms of a minted key that are masked beside the key itself. */
-export function maskedForms(secret: string): string[] {
-  const hex = Buffer.from(secret).toString('hex');
-  const inBase64 = [secret, `Bearer ${secret}`].map((text) => Buffer.from(text).toString('base64url'));
-  return [hex, hex.toUpperCase(), ...inBase64];
-}
-
 /** Within a longer text, base64 begins at any of three places. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
@@ -82,8 +75,7 @@ function windows(text: string): string[] {
 
 /** Removes lines that are the mask of a whole secret, and nothing else. */
 function withoutMasks(text: string, secrets: readonly string[]): string {
-  const forms = secrets.flatMap((secret) => [secret.replaceAll('%', '%25'), ...maskedForms(secret)]);
-  const masks = new Set(forms.map((form) => `::add-mask::${form}`));
+  const masks = new Set(secrets.map((secret) => `::add-mask::${secret.replaceAll('%', '%25')}`));
   return text
     .split(/\r?\n/)
     .filter((line) => !masks.has(line))

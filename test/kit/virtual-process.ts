@@ -1,5 +1,5 @@
 import { Secrets } from '../../src/action/secrets.js';
-import { redacting, type Toolkit } from '../../src/action/toolkit.js';
+import { shielded, type Toolkit } from '../../src/action/toolkit.js';
 import type { Exchange } from '../../src/http/exchange.js';
 import type { Work, World } from '../../src/process.js';
 import { Cancellation } from '../../src/time/deadline.js';
@@ -29,6 +29,7 @@ export function startVirtualProcess(options: VirtualProcessOptions) {
   let isOver = false;
   let isReported = false;
   let crash: string | undefined;
+  let signalledAt: number | undefined;
   let resolve: (exit: VirtualExit) => void = () => undefined;
 
   function kill(exit: VirtualExit = 'killed'): void {
@@ -73,7 +74,7 @@ export function startVirtualProcess(options: VirtualProcessOptions) {
   const toolkit: Toolkit = { ...Object.fromEntries(guarded), input: ofRunner.input };
   const secrets = new Secrets(toolkit.mask);
   const world: World = {
-    toolkit: redacting(toolkit, secrets),
+    toolkit: shielded(toolkit, secrets),
     secrets,
     environment,
     random,
@@ -107,7 +108,16 @@ export function startVirtualProcess(options: VirtualProcessOptions) {
     ended,
     kill,
     /** A signal waits for its turn, as in Node. */
-    signal: () => void clock.schedule(clock.now(), () => guard(() => work.onSignal?.(cancellation))),
+    signal: () =>
+      void clock.schedule(clock.now(), () =>
+        guard(() => {
+          signalledAt ??= clock.now();
+          cancellation.cancel();
+        }),
+      ),
+    get signalledAt() {
+      return signalledAt;
+    },
     get isOver() {
       return isOver;
     },

@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs';
-import { escapeCommands, type Toolkit } from '../../src/action/toolkit.js';
+import type { Toolkit } from '../../src/action/toolkit.js';
 import { nothingToRevoke, postStateName } from '../../src/keys/post-state-name.js';
 import { PostStep } from '../../src/post-step.js';
 import type { Work } from '../../src/process.js';
@@ -38,7 +38,7 @@ export function spawnVirtual(
 
 export function mainWork(runs: FakeWorkflowRuns): Work {
   const run: Work['run'] = (world) => runStep(world, async () => () => runs.find);
-  return { run, reportError, onSignal: (cancellation) => cancellation.cancel() };
+  return { run, reportError };
 }
 
 export function postWork(env: ChildOptions['env']): Work {
@@ -60,11 +60,11 @@ function createToolkit(env: ChildOptions['env'], print: (text: string) => void):
     env[variable]
       ? write(variable, `${name}<<ghadelimiter_of_test\n${value}\nghadelimiter_of_test\n`)
       : command(legacy, value, ` name=${name}`);
-  const visible = (name: string) => (message: string) => command(name, escapeCommands(message));
+  const visible = (name: string) => (message: string) => command(name, message);
   return {
     input: (name) => (env[`INPUT_${name.toUpperCase()}`] ?? '').trim(),
     mask: (secret) => command('add-mask', secret),
-    info: (line) => print(escapeCommands(line)),
+    info: print,
     notice: visible('notice'),
     warning: visible('warning'),
     error: visible('error'),

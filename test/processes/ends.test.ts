@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -64,31 +64,6 @@ function nodeAfter({ folder }: Stage, command: string) {
   writeFileSync(node, `#!/bin/bash\n${command}\nexec '${file}' "$@"\n`, { mode: 0o755 });
   return { node };
 }
-
-test.concurrent('if only a part of the result file can be written, the step removes the file, fails, and says why', async (context) => {
-  needs(context, 'shell');
-  const stage = await setProcess(context, { projects: 100 });
-  const result = await stage.runMode('list-projects', {}, nodeAfter(stage, 'ulimit -f 8'));
-  expect(result).toMatchObject({ exitCode: 1, outputs: { status: 'error' } });
-  expect(errorOf(result)).toMatch(/Could not write result-file to .* \(RUNNER_TEMP\): EFBIG\./);
-  expect(readdirSync(result.job.temp).filter((name) => name.startsWith('ctl-'))).toEqual([]);
-});
-
-test.concurrent('if only a part of an output can be written, the step fails with status error, and the runner can read its outputs', async (context) => {
-  needs(context, 'shell');
-  const stage = await setProcess(context, { projects: 20 });
-  for (let n = 0; n < 10; n++) stage.service.plane.addProject({ id: `${n}-${'x'.repeat(200)}` });
-  const whole = await stage.runMode('list-projects');
-  const size = statSync(whole.files.output).size;
-  expect(statSync(whole.outputs['result-file'] ?? '').size).toBeLessThan(1.5 * size);
-  // Outputs of before take as much room as these, so the result file fits, and these fit by half.
-  const fill = `printf 'before=%0${size}d\n' 0 >> "$GITHUB_OUTPUT"`;
-  const room = Math.ceil((1.5 * size) / 1024);
-  const result = await stage.runMode('list-projects', {}, nodeAfter(stage, `${fill}\nulimit -f ${room}`));
-  expect(result).toMatchObject({ exitCode: 1, outputs: { status: 'error', count: '30' } });
-  expect(result.annotations).toMatchObject([{ source: 'action' }]);
-  expect(errorOf(result)).toMatch(/EFBIG/);
-});
 
 test.concurrent.for(['true', 'false'])(
   'the step fails with status error if its stdout is closed early (summary: %s)',

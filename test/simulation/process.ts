@@ -74,17 +74,12 @@ export async function runProcess(
     exchange: stage.connect(record, count),
     random: jitter === undefined ? random : () => jitter,
     limitMs: (isMain ? step.timeoutMs || pollsOnceFor : postTimeout) + overtimeMs,
-    work: {
-      ...work,
-      onSignal: (cancellation) => {
-        record.signalledAt ??= clock.now();
-        work.onSignal?.(cancellation);
-      },
-    },
+    work,
   });
   record.exit = await running.ended;
   record.endedAt = clock.now();
   record.crash = running.crash;
+  record.signalledAt = running.signalledAt;
   record.resultFile = takeResultFile(record);
   return record;
 }

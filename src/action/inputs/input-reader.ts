@@ -1,10 +1,19 @@
 import { UserError } from '../../http/errors.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
-import { sentence } from '../../text/sentences.js';
+import { sentences } from '../../text/sentences.js';
 import type { Secrets } from '../secrets.js';
 import type { Outputs } from '../step-report.js';
 import type { Environment } from '../toolkit.js';
-import { BadValue, type Parse, quote } from './input-values.js';
+import {
+  BadValue,
+  durationParser,
+  oneOfParser,
+  type Parse,
+  parseApiKey,
+  parseBaseUrl,
+  parseBoolean,
+  quote,
+} from './input-values.js';
 
 /** The inputs of action.yml. A test compares this table with action.yml. */
 export const defaults = {
@@ -39,7 +48,6 @@ export const defaults = {
 } as const;
 
 type InputName = keyof typeof defaults;
-const inputNames = Object.keys(defaults) as InputName[];
 
 export class BadInputs extends UserError {
   constructor(
@@ -56,35 +64,27 @@ export type Valid<Values> = { readonly [Name in keyof Values]: Exclude<Values[Na
 export class InputReader {
   /** Outputs that a step has even if its inputs are invalid. */
   outputsIfInvalid: Outputs = {};
-  /** One of each input. The value of such an input is neither parsed nor printed again. */
+  /** One of each input or variable. */
   readonly #problems = new Map<string, string>();
-  /** The inputs of the mode. */
-  readonly #used = new Set<InputName>();
+  /** The inputs of the mode. The runner sets this one in every mode. */
+  readonly #used = new Set<string>(['github-token']);
 
   constructor(
     private readonly input: (name: string) => string,
     readonly environment: Environment,
-    private readonly secrets: Secrets,
-  ) {
-    const others = inputNames.filter((name) => name !== 'api-key').map((name) => [name, input(name)] as const);
-    for (const [name, value] of [...others, ['CTL_BASE_URL', environment['CTL_BASE_URL'] ?? ''] as const])
-      if (secrets.appearIn(value))
-        this.#reject(
-          name,
-          'contains the API key; expected the key only in api-key, because other values appear in logs',
-        );
-  }
+  ) {}
 
   /** Returns the value or the default of an input that the mode uses. */
   text(name: InputName): string {
     this.#used.add(name);
-    return this.#given(name) || defaults[name];
+    const given = this.input(name);
+    return isUnset(name, given) ? defaults[name] : given;
   }
 
   /** Returns null for an invalid value. `complete()` later throws an error that names the input. */
   parse<T>(name: InputName, parse: Parse<T>, text = this.text(name)): T | null {
     this.#used.add(name);
-    return this.#problems.has(name) ? null : this.#parse(name, parse, text);
+    return this.#parse(name, parse, text);
   }
 
   /** Like `parse`, but an empty value is valid and gives undefined. */
@@ -99,21 +99,15 @@ export class InputReader {
 
   /** Rejects a value that is valid by itself. */
   reject(name: InputName, message: string): void {
-    if (!this.#problems.has(name)) this.#reject(name, `${quote(this.text(name))} ${message}`);
+    this.#problems.set(name, `${quote(this.text(name))} ${message}`);
   }
 
   /** Returns the values if every input is valid. Otherwise throws one error that names all invalid inputs. */
   complete<Values>(values: Values): Valid<Values> {
-    // Without a valid mode, nobody knows which inputs have no effect.
-    const isModeValid = !this.#problems.has('mode');
-    this.#rejectUnknown(isModeValid);
-    if (isModeValid) this.#rejectUnused();
-    const problems = [...this.#problems].map(([name, problem]) => sentence(`${name}: ${problem}`));
-    if (problems.length === 0) return values as Valid<Values>;
-    const [first = '', ...more] = problems;
-    const all =
-      more.length === 0 ? `Bad input: ${first}` : `${problems.length} bad inputs:\n- ${problems.join('\n- ')}`;
-    throw new BadInputs(`${all}\nNo request was sent.`, this.outputsIfInvalid);
+    this.#rejectOthers();
+    if (this.#problems.size === 0) return values as Valid<Values>;
+    const lines = [...this.#problems].map(([name, problem]) => sentences(`Bad input: ${name}: ${problem}`));
+    throw new BadInputs([...lines, 'No request was sent.'].join('\n'), this.outputsIfInvalid);
   }
 
   #parse<T>(name: string, parse: Parse<T>, text: string): T | null {
@@ -121,48 +115,69 @@ export class InputReader {
       return parse(text);
     } catch (error) {
       if (!(error instanceof BadValue)) throw error;
-      const value = error.hidesValue || text === '' ? '' : `${quote(this.secrets.redact(text))} `;
-      this.#reject(name, `${value}${error.message}`);
+      const value = error.hidesValue || text === '' ? '' : `${quote(text)} `;
+      this.#problems.set(name, value + error.message);
       return null;
     }
   }
 
-  /** An empty list of ids is not set, just like an empty text. */
-  #given(name: InputName): string {
-    const text = this.input(name);
-    return name.endsWith('-id') ? text.replace(/^\[\s*\]$/, '') : text;
-  }
-
-  /** An input without effect would be a trap. For example, `revoke-key` would revoke a key despite `dry-run`. */
-  #rejectUnused(): void {
-    for (const name of inputNames) {
-      const given = this.#given(name);
-      const isDefault = ['', defaults[name]].includes(
-        given.replace(/^(True|TRUE|False|FALSE)$/, (word) => word.toLowerCase()),
-      );
-      if (isDefault || this.#used.has(name) || this.#problems.has(name) || name === 'github-token') continue;
+  /**
+   * The runner hands over every input of `with:`. One without effect would be a trap: `revoke-key` would revoke a key despite
+   * `dry-run`, and a misspelled `fail-on` would open a gate.
+   */
+  #rejectOthers(): void {
+    // Without a valid mode, nobody knows which inputs have no effect.
+    const valid = Object.keys(defaults).filter((name) => this.#used.has(name) || this.#problems.has('mode'));
+    for (const [variable, value = ''] of Object.entries(this.environment)) {
+      if (!variable.startsWith('INPUT_')) continue;
+      const name = variable.slice('INPUT_'.length).toLowerCase();
+      const given = value.trim();
+      if (valid.includes(name) || isUnset(name, given)) continue;
       // The value may contain a secret, so the message shows it only if it is short and simple.
-      const value = /^[\w.:*/=-]{1,15}$/.test(given) ? `${quote(given)} ` : '';
-      this.#reject(name, `${value}has no effect here, because of mode or another input; expected it to be empty`);
-    }
-  }
-
-  /** The runner hands over every input of `with:`, also a misspelled one that would have opened a gate. */
-  #rejectUnknown(isModeValid: boolean): void {
-    const known = new Set(inputNames.map((name) => `INPUT_${name.toUpperCase()}`));
-    const valid = isModeValid ? [...this.#used] : inputNames;
-    const mode = isModeValid ? this.input('mode') : 'this action';
-    for (const [variable, value] of Object.entries(this.environment)) {
-      if (!variable.startsWith('INPUT_') || known.has(variable) || !value?.trim()) continue;
-      const name = sanitizeLine(variable.slice('INPUT_'.length).toLowerCase(), 60);
+      const shown = /^[\w.:*/=-]{1,15}$/.test(given) ? `${quote(given)} ` : '';
       const source = `If it is not in with:, then env: or GITHUB_ENV sets ${sanitizeLine(variable, 66)}: rename it there`;
-      this.#reject(name, `is not an input; the inputs of ${mode} are ${valid.join(', ')}. ${source}`);
+      const problem = Object.hasOwn(defaults, name)
+        ? `${shown}has no effect here, because of mode or another input; expected it to be empty`
+        : `is not an input; valid inputs: ${valid.join(', ')}. ${source}`;
+      this.#problems.set(sanitizeLine(name, 60), problem);
     }
   }
+}
 
-  #reject(name: string, problem: string): void {
-    this.#problems.set(name, this.secrets.redact(problem));
-  }
+/** An empty list of ids is not set, just like an empty text. */
+function isUnset(name: string, given: string): boolean {
+  const { [name]: usual }: Readonly<Record<string, string>> = defaults;
+  const word = given.replace(/^(True|TRUE|False|FALSE)$/, (boolean) => boolean.toLowerCase());
+  return word === '' || word === usual || (name.endsWith('-id') && /^\[\s*\]$/.test(word));
+}
+
+/** Returns the values that may be the parent key: the input first, then the environment variable. */
+export function apiKeys(input: (name: string) => string, environment: Environment): string[] {
+  return [input('api-key'), environment['CTL_API_KEY']?.trim() ?? ''].filter((key) => key !== '');
+}
+
+/** Throws one `BadInputs` that names all problems. The caller must already have masked the parent key. */
+export function readInputs<Name extends string, Run>(
+  modes: Readonly<Record<Name, { readonly acceptsZeroTimeout: boolean; read(reader: InputReader): Run }>>,
+  input: (name: string) => string,
+  environment: Environment,
+  secrets: Secrets,
+) {
+  const reader = new InputReader(input, environment);
+  const mode = reader.parse('mode', oneOfParser(Object.keys(modes) as Name[]));
+  const chosen = mode === null ? undefined : modes[mode];
+  const [apiKey = ''] = apiKeys(input, environment);
+  const baseUrl = input('base-url') || environment['CTL_BASE_URL']?.trim() || '';
+  const minMs = chosen?.acceptsZeroTimeout === false ? 1 : 0;
+  return reader.complete({
+    mode,
+    apiKey: reader.parse('api-key', parseApiKey, apiKey),
+    baseUrl: reader.parse('base-url', (text) => parseBaseUrl(text, secrets), baseUrl),
+    timeout: reader.parse('timeout', durationParser({ minMs })),
+    summary: reader.parse('summary', parseBoolean),
+    // The mode reads its inputs last, because `read` throws if any input is invalid.
+    runMode: chosen === undefined ? null : chosen.read(reader),
+  });
 }
 
 export const notARunner = 'expected the value that the GitHub Actions runner sets';

@@ -1,5 +1,9 @@
-import { sanitizeLine } from '../../text/sanitize-line.js';
-import { formatDuration, parseDuration, unitNames } from '../../time/duration.js';
+import { readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseJsonOrUndefined } from '../../text/json.js';
+import { minSecretLength, sanitizeLine } from '../../text/sanitize-line.js';
+import { formatDuration, parseDuration } from '../../time/duration.js';
+import type { Secrets } from '../secrets.js';
 
 /** The message says what is wrong and what is expected. It follows the input and its value: `timeout: “ten” is …`. */
 export class BadValue extends Error {
@@ -14,37 +18,35 @@ export class BadValue extends Error {
 
 export type Parse<T> = (text: string) => T;
 
-const plainUrl = /^\w+:\/\/(\[[\da-f:.]+\]|[\w.-]+)(:\d+)?(\/[^@?#]*)?$/i;
-
-/** Quotes what a user wrote, but not a URL that may hold a password. */
+/** Quotes what a user wrote, but not what may be a URL with a password. */
 export function quote(text: string, max = 80): string {
-  const colon = text.indexOf(':');
-  const mayHoldPassword = text.includes('://') || (colon !== -1 && text.lastIndexOf('@') > colon);
-  return `“${mayHoldPassword && !plainUrl.test(text) ? '***' : sanitizeLine(text, max)}”`;
+  return `“${/:\/\/|:.*@/s.test(text) ? '***' : sanitizeLine(text, max)}”`;
 }
 
-/** `other`: what else the input accepts, for the message. */
-export function durationParser({
-  zero = false,
-  minMs = 1,
-  maxDays = 5,
-  needsUnit = false,
-  other = '',
-} = {}): Parse<number> {
-  const what = `${zero ? '0 or ' : other}a duration${needsUnit ? ' with a unit' : ''}`;
+export const whyEmpty =
+  'Check the expression: it is empty if a step id, an output or a variable is misspelled, or if its step was skipped';
+
+/** Rejects an expression that GitHub did not evaluate, and the output of a failed jq command. */
+export function rejectLeftover(text: string, hidesValue = false): string {
+  if (text === 'null' || text === 'undefined' || text.includes(`\${{`))
+    throw new BadValue('is no value. Check the expression or the step that should provide it', hidesValue);
+  return text;
+}
+
+export function durationParser({ minMs = 1, maxDays = 5, what = 'a duration' }): Parse<number> {
   return (text) => {
-    const ms = needsUnit && /^\d+$/.test(text) ? undefined : parseDuration(text);
-    const isTooShort = ms !== undefined && ms < minMs && !(zero && ms === 0);
-    if (ms === undefined || isTooShort || ms > maxDays * 86_400_000)
+    const ms = parseDuration(text);
+    if (ms === undefined || ms < minMs || ms > maxDays * 86_400_000)
       throw new BadValue(
-        `is not valid; expected ${what} from ${formatDuration(minMs)} to ${maxDays}d, such as 90s or 1h30m (units: ${unitNames})`,
+        `is not valid; expected ${what} from ${formatDuration(minMs)} to ${maxDays}d, such as 90s or 1h30m (units: ms, s, m, h, d)`,
       );
     return ms;
   };
 }
 
 /** Parses `since` and `older-than`. A bare number could mean hours or days as well as seconds. */
-export const parseAge = durationParser({ maxDays: 366, needsUnit: true });
+export const parseAge: Parse<number> = (text) =>
+  durationParser({ maxDays: 366, what: 'a duration with a unit' })(text.replace(/^\d+$/, ''));
 
 export function oneOfParser<T extends string>(words: readonly T[]): Parse<T> {
   return (text) => {
@@ -64,29 +66,107 @@ export function patternParser(pattern: RegExp, problem: string): Parse<string> {
 
 /** Accepts the same words as `core.getBooleanInput`: the booleans of the YAML 1.2 core schema. */
 export const parseBoolean: Parse<boolean> = (text) => {
-  if (['true', 'True', 'TRUE'].includes(text)) return true;
-  if (['false', 'False', 'FALSE'].includes(text)) return false;
-  throw new BadValue('is not a boolean; expected true or false');
+  if (!/^(true|True|TRUE|false|False|FALSE)$/.test(text))
+    throw new BadValue('is not a boolean; expected true or false');
+  return text.toLowerCase() === 'true';
 };
 
 /** A secret goes into a header, so it has only visible ASCII characters. */
-export function secretParser(minLength: number): Parse<string> {
+export const parseSecret: Parse<string> = (text) => {
+  if (text.length < minSecretLength || !/^[\x21-\x7e]*$/.test(rejectLeftover(text, true)))
+    throw new BadValue(
+      `is not usable; expected at least ${minSecretLength} characters, without spaces, line breaks or accents. Check the value of the secret`,
+      true,
+    );
+  return text;
+};
+
+export const parseApiKey: Parse<string> = (text) => {
+  if (text === '')
+    throw new BadValue(
+      `is empty; expected an API key in this input, such as “\${{ secrets.NAME }}”, or in the environment variable CTL_API_KEY. Forks and Dependabot see no secrets. In other workflows, check the name behind “secrets.”`,
+    );
+  return parseSecret(text);
+};
+
+/** Accepts a URL that may get the API key. It appears in logs. */
+export function parseBaseUrl(text: string, secrets: Secrets): URL {
+  const where = 'in this input or in the environment variable CTL_BASE_URL';
+  if (text === '') throw new BadValue(`is empty; expected the URL of the control API, ${where}. ${whyEmpty}`);
+  if (secrets.redact(text) !== text)
+    throw new BadValue(`contains the API key; expected a URL without it, ${where}`, true);
+  // The URL parser would take the first part of a path as the host, and then the key would go to that host.
+  if (!/^https?:\/\/[^/\\?#@\s]+(\/[^\\?#\s]*)?$/i.test(rejectLeftover(text)) || !URL.canParse(text))
+    throw new BadValue(
+      'is not a usable URL; expected one like https://host/api/v2, without user, password, query and fragment',
+      true,
+    );
+  const url = new URL(text);
+  if (url.protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname))
+    throw new BadValue(
+      `would send the API key unencrypted to ${url.host}; expected https (http is accepted only for localhost, 127.0.0.0/8 and [::1])`,
+      true,
+    );
+  return url;
+}
+
+/** Parses ids that are separated by commas or whitespace, or are a JSON array. `expected`: such as `a project id`. */
+export function parseIdList(text: string, parse: Parse<string>, expected: string): string[] {
+  const ids: unknown = text.startsWith('[') ? parseJsonOrUndefined(text) : text.split(/\s*,\s*|\s+/);
+  // JSON.parse would round a large integer to another id.
+  const isId = (id: unknown) => id === null || typeof id === 'string' || Number.isSafeInteger(id);
+  // A whole response of the API can contain a secret.
+  if (!Array.isArray(ids) || !ids.every(isId) || /^["']?\s*\{/.test(text))
+    throw new BadValue(`is not a list of ids; expected ${expected}, or a JSON array of ids alone`, true);
+  // Without each id, a wait could succeed although it did not check an operation.
+  if (ids.length === 0 || ids.includes(''))
+    throw new BadValue(`is empty or has an empty id; expected ${expected}. ${whyEmpty}`);
+  return [...new Set(ids.map((id) => parseId(String(id), parse)))];
+}
+
+function parseId(id: string, parse: Parse<string>): string {
+  try {
+    return parse(rejectLeftover(id));
+  } catch (error) {
+    if (!(error instanceof BadValue)) throw error;
+    throw new BadValue(`${error.hidesValue ? 'an id' : quote(id, 60)} ${error.message}`, true);
+  }
+}
+
+/** For ids that become a part of a path. `expected`: for messages, such as `a project id`. */
+export function pathIdsParser(expected: string, max: number): Parse<string[]> {
+  const parse: Parse<string> = (id) => {
+    if (/^(\s*|\.\.?)$|[/\p{Cc}\p{Cs}]/u.test(id))
+      throw new BadValue(`is not ${expected}: it must not be empty, “.” or “..”, or contain “/” or control characters`);
+    return id;
+  };
   return (text) => {
-    if (text.length < minLength || !/^[\x21-\x7e]*$/.test(rejectLeftover(text, true)))
-      throw new BadValue(
-        `is not usable; expected at least ${minLength} characters, without spaces, line breaks or accents. Check the value of the secret`,
-        true,
-      );
-    return text;
+    const ids = parseIdList(text, parse, expected);
+    if (ids.length > max) throw new BadValue(`lists ${ids.length} ids; expected at most ${max}`, true);
+    return ids;
   };
 }
 
-export const whyEmpty =
-  'Check the expression: it is empty if a step id, an output or a variable is misspelled, or if its step was skipped';
+export function onlyPathIdParser(expected: string): Parse<string> {
+  return (text) => pathIdsParser(expected, 1)(text)[0] ?? '';
+}
 
-/** Rejects an expression that GitHub did not evaluate, and the output of a failed jq command. */
-export function rejectLeftover(text: string, hidesValue = false): string {
-  if (text === 'null' || text === 'undefined' || text.includes(`\${{`))
-    throw new BadValue('is no value. Check the expression or the step that should provide it', hidesValue);
-  return text;
+const maxFileBytes = 8 * 2 ** 20;
+
+/** Reads a file that an earlier step wrote. A relative path starts at `folder`. No error quotes the file, because it can hold a secret. */
+export function readInputFile(path: string, folder: string): string {
+  if (/^[{[]/.test(path)) throw new BadValue('is JSON; expected the path of a file that contains it', true);
+  const file = resolve(folder, rejectLeftover(path));
+  try {
+    const stat = statSync(file);
+    // Reading a pipe would block until the writer closes it.
+    if (!stat.isFile() || stat.size > maxFileBytes) throw new Error('it is not a regular file of at most 8 MiB');
+    // TextDecoder removes the byte order mark that some shells write.
+    return new TextDecoder().decode(readFileSync(file));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new BadValue(
+      `cannot be read (${code ?? message}, looked for ${quote(file, 300)}); expected a file that an earlier step of this job wrote`,
+    );
+  }
 }

@@ -1,6 +1,5 @@
-import { onlyPathIdParser } from '../../action/inputs/id-list.js';
 import type { InputReader, Valid } from '../../action/inputs/input-reader.js';
-import { BadValue, oneOfParser, type Parse, parseAge } from '../../action/inputs/input-values.js';
+import { BadValue, oneOfParser, onlyPathIdParser, type Parse, parseAge } from '../../action/inputs/input-values.js';
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
 import type { Outputs } from '../../action/step-report.js';
 import type { ControlApi } from '../../api/control-api.js';

@@ -3,7 +3,6 @@ import { UnexpectedShapeError } from '../../api/parse-response.js';
 import { type Operation, operationsNamedIn, parseOperation } from '../../api/records.js';
 import { RequestError } from '../../http/errors.js';
 import { type Attempt, withRetries } from '../../http/retry.js';
-import { minSecretLength } from '../../text/encodings.js';
 import { idText, isAbsent, isObject, type Json, parseJsonOrUndefined } from '../../text/json.js';
 import type { Collaborators, Services } from '../mode.js';
 import { waitOperation } from '../wait-operation/wait-operation.js';
@@ -56,7 +55,7 @@ export async function sendRequest(settings: SendRequestSettings, collaborators: 
   }
 }
 
-/** All long strings in or below fields whose name says that they hold a secret. */
+/** All strings in or below fields whose name says that they hold a secret. */
 function secretsIn(body: Json): string[] {
   const found = new Set<string>();
   // A body can be nested more deeply than functions can. The loop goes on to what it adds.
@@ -64,7 +63,7 @@ function secretsIn(body: Json): string[] {
   for (const [value, isSecret] of values) {
     if (typeof value === 'object' && value !== null)
       for (const [name, item] of Object.entries(value)) values.push([item, isSecret || nameOfSecret.test(name)]);
-    else if (isSecret && typeof value === 'string' && value.length >= minSecretLength) found.add(value);
+    else if (isSecret && typeof value === 'string') found.add(value);
   }
   return [...found];
 }

@@ -1,8 +1,13 @@
 import { unescape as decodePath } from 'node:querystring';
-import { readInputFile } from '../../action/inputs/input-file.js';
 import type { InputReader } from '../../action/inputs/input-reader.js';
-import { BadValue, type Parse, quote, rejectLeftover, whyEmpty } from '../../action/inputs/input-values.js';
-import { maxBytes } from '../../api/control-api.js';
+import {
+  BadValue,
+  type Parse,
+  quote,
+  readInputFile,
+  rejectLeftover,
+  whyEmpty,
+} from '../../action/inputs/input-values.js';
 import type { Change } from '../../api/request.js';
 import { isAbsent, parseJsonOrUndefined } from '../../text/json.js';
 import { rejectNodeDebug } from '../current-run.js';
@@ -19,7 +24,7 @@ export function readSendRequestSettings(reader: InputReader) {
     body:
       reader.text('body-file') === ''
         ? reader.optional('body', parseBody)
-        : reader.parse('body-file', (path) => parseBody(readInputFile(path, folder, maxBytes))),
+        : reader.parse('body-file', (path) => parseBody(readInputFile(path, folder))),
     ...readWaitInputs(reader),
   });
 }

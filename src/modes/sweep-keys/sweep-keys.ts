@@ -1,12 +1,12 @@
 import type { InputReader } from '../../action/inputs/input-reader.js';
-import { oneOfParser, parseAge, parseBoolean, secretParser } from '../../action/inputs/input-values.js';
+import { oneOfParser, parseAge, parseBoolean, parseSecret } from '../../action/inputs/input-values.js';
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
 import type { StepReport } from '../../action/step-report.js';
 import { usualPatience, withRetries } from '../../http/retry.js';
 import { type KeyOrigin, parseKeyName } from '../../keys/key-name.js';
 import { liveKeys, type Revocations, revokeKeys } from '../../keys/revocation.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
-import { joinFirst, messageBounds, plural, sentence, sentences } from '../../text/sentences.js';
+import { joinFirst, messageBounds, plural, sentences } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
 import { readRun } from '../current-run.js';
 import { keyCells, keyHeadings, revocationFailure, revocationReport } from '../keys-report.js';
@@ -31,7 +31,7 @@ function read(reader: InputReader) {
     dryRun: reader.parse('dry-run', parseBoolean),
     failOnMatch: reader.optional('fail-on', oneOfParser(['match'])) === 'match',
     repository: reader.environment['GITHUB_REPOSITORY'] ?? '',
-    githubToken: reader.parse('github-token', secretParser(1)),
+    githubToken: reader.parse('github-token', parseSecret),
   });
 }
 
@@ -108,7 +108,7 @@ function report(result: Result, { dryRun, failOnMatch }: Settings, { timeout }: 
     );
   const [over, left] = [namesOf('toRevoke'), namesOf('unread')];
   const reasons = joinFirst([...failures], messageBounds) || 'GitHub shows only an earlier attempt';
-  const why = sentence(`Could not read the state of workflow runs: ${reasons}`);
+  const why = sentences(`Could not read the state of workflow runs: ${reasons}`);
   const unread = `${why} So ${plural(left.length, 'key')} may still be valid: ${joinFirst(left, messageBounds)}. Give the job the permission actions: read, check that github-token belongs to this repository, or run the sweep again later.`;
   const match = `${plural(over.length, 'key')} had to be revoked: ${joinFirst(over, messageBounds)}. With fail-on: match, this fails the step. Check why the post steps of these jobs did not revoke them.`;
   const failure = revocationFailure(revocation, timeout);

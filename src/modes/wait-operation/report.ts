@@ -1,5 +1,4 @@
-import { adviceFor } from '../../action/advice.js';
-import { failureReport } from '../../action/failure-report.js';
+import { adviceFor, failureReport } from '../../action/failure-report.js';
 import { codeHtml } from '../../action/markdown.js';
 import type { StepReport } from '../../action/step-report.js';
 import { fieldTime, type Operation } from '../../api/records.js';

@@ -1,8 +1,14 @@
-import { parseIdList, pathIdsParser } from '../../action/inputs/id-list.js';
-import { readInputFile } from '../../action/inputs/input-file.js';
 import type { InputReader } from '../../action/inputs/input-reader.js';
-import { BadValue, durationParser, oneOfParser, parseAge, parseBoolean } from '../../action/inputs/input-values.js';
-import { maxBytes } from '../../api/control-api.js';
+import {
+  BadValue,
+  durationParser,
+  oneOfParser,
+  parseAge,
+  parseBoolean,
+  parseIdList,
+  pathIdsParser,
+  readInputFile,
+} from '../../action/inputs/input-values.js';
 import { hasError } from '../../api/parse-response.js';
 import { type Operation, operationFields, operationsNamedIn } from '../../api/records.js';
 import { isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../../text/json.js';
@@ -43,7 +49,7 @@ export function readWaitSettings(reader: InputReader) {
 /** The inputs of every mode that waits. */
 export function readWaitInputs(reader: InputReader) {
   const timeout = timeoutOf(reader);
-  const parseInterval = durationParser({ minMs: 100, other: 'auto or ' });
+  const parseInterval = durationParser({ minMs: 100, what: 'auto or a duration' });
   const pollInterval = reader.parse<number | 'auto'>('poll-interval', (text) =>
     text === 'auto' ? text : parseInterval(text),
   );
@@ -72,7 +78,7 @@ function readIds(reader: InputReader, project = ''): Target | null {
   const ids =
     reader.text('response-file') === ''
       ? reader.parse('operation-id', (text) => parseIdList(text, parseOperationId, expected))
-      : reader.parse('response-file', (path) => idsInResponse(readInputFile(path, workspace, maxBytes), project));
+      : reader.parse('response-file', (path) => idsInResponse(readInputFile(path, workspace), project));
   return ids && { ids: new Map([[project, ids]]) };
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { publishOutputs, renderSummary } from '../../../src/action/publish.js';
+import { paragraph } from '../../../src/action/markdown.js';
 import { Secrets } from '../../../src/action/secrets.js';
-import type { PublishContext } from '../../../src/action/step-report.js';
+import { type PublishContext, publishOutputs } from '../../../src/action/step-report.js';
 
 test('a secret is redacted in plain text, JSON, HTML, URLs and base64', () => {
   const secrets = new Secrets(() => undefined);
@@ -39,19 +39,16 @@ test('the beginning of a secret is redacted where a text was shortened', () => {
     expect(secrets.redact(other)).toBe(other);
 });
 
-test('an empty secret is neither masked nor redacted', () => {
+test('a secret of seven characters is neither masked nor redacted, because ordinary text could hold it', () => {
   const masked: string[] = [];
   const secrets = new Secrets((text) => masked.push(text));
-  secrets.add('');
-  expect([masked, secrets.redact('abc')]).toEqual([[], 'abc']);
+  secrets.add('', 'timeout', 'eight-ch');
+  expect([masked, secrets.redact('a timeout')]).toEqual([['eight-ch'], 'a timeout']);
 });
 
 const split = ['key-that-ends.', '(key)and<more>', 'key`with`ticks'];
-test.each(split)('the secret %s is redacted in a summary, although tags could split it', (secret) => {
+test.each(split)('the secret %s is redacted in a summary, although HTML escapes its characters', (secret) => {
   const secrets = new Secrets(() => undefined);
   secrets.add(secret);
-  const failed = { status: 'error', succeeded: false, headline: 'Failed' };
-  const report = { ...failed, error: `No ${secret} here`, warnings: [secret] };
-  const summary = renderSummary(report, 'list-keys', secrets);
-  expect(summary).toBe('### ❌ list-keys: Failed\n\n<p><code>No *** here</code></p>\n<p><code>***</code></p>\n\n');
+  expect(secrets.redact(paragraph(`No ${secret} here`))).toBe('<p><code>No *** here</code></p>\n');
 });
