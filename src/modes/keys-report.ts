@@ -7,6 +7,7 @@ import type { Revocations } from '../keys/revocation.js';
 import { sanitizeLine } from '../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural } from '../text/sentences.js';
 import { CancelledError } from '../time/deadline.js';
+import { formatDuration } from '../time/duration.js';
 
 type Verdict = Pick<StepReport, 'status' | 'error'>;
 
@@ -30,10 +31,11 @@ export function revocationReport(status: string, counts: string, revoked: readon
   };
 }
 
-export const keyHeadings = ['Key', 'Name', 'Created', 'Last used'];
+export const keyHeadings = ['Key', 'Name', 'Created', 'Age', 'Last used'];
 
 /** Cells of a summary table. Summaries can be public, so no cell contains a network address. */
-export function keyCells(key: Key): string[] {
-  const [created, lastUsed] = ['created_at', 'last_used_at'].map((field) => codeHtml(displayTime(key, field)));
-  return [codeHtml(key.id), codeHtml(sanitizeLine(key.name ?? '', 80)), created ?? '', lastUsed ?? ''];
+export function keyCells(key: Key, nowMs: number): string[] {
+  const [created = '', lastUsed = ''] = ['created_at', 'last_used_at'].map((field) => displayTime(key, field));
+  const age = key.createdAt === undefined ? '' : formatDuration(Math.max(0, nowMs - key.createdAt));
+  return [key.id, sanitizeLine(key.name ?? '', 80), created, age, lastUsed].map(codeHtml);
 }

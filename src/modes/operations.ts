@@ -37,6 +37,7 @@ export function operationTexts(operation: Operation, nowMs: number) {
     name: `${action}${branch === '' ? '' : ` on ${branch}`} [${id}]`,
     phase,
     status: sanitizeLine(operation.status, 40),
+    failures: displayText(operation, 'failures_count', 20).replace(/^0$/, ''),
     reason: phase === 'failed' ? reasonOf(operation) : '',
     duration: from === undefined || to === undefined ? '' : formatDuration(Math.max(0, to - from)),
   };
@@ -69,6 +70,7 @@ const columns: readonly Column[] = [
   ['Action', ({ action }) => codeHtml(action)],
   ['Branch', ({ branch }) => codeHtml(branch)],
   ['Duration', ({ duration }) => duration],
+  ['Failures', ({ failures }) => codeHtml(failures)],
   ['Operation', ({ id }) => codeHtml(id)],
   ['Project', ({ project = '' }) => codeHtml(project)],
   ['The service says', ({ reason }) => codeHtml(reason)],

@@ -306,3 +306,19 @@ test('of an operation that is listed twice, the output has what was seen last', 
   const { result } = await read(context, operations, respond, { limit: '0' });
   expect(recordsOf(result, operations)[0]).toEqual({ id: uuid(1), status: 'failed' });
 });
+
+test('a summary has the column of failures only if an operation has any', async (context) => {
+  const summaryOf = async (record: Json) => (await read(context, operations, operations.body([record]))).result.summary;
+  expect(await summaryOf(operations.full)).toMatch(/<th>Failures<\/th>.*\n.*<td><code>2<\/code><\/td>/);
+  expect(await summaryOf({ ...operations.full, failures_count: 0 })).not.toContain('Failures');
+});
+
+test('a summary says how old each key is', async (context) => {
+  const date = 'Sat, 31 Jan 2026 11:40:00 GMT';
+  const { result } = await read(context, keys, () => ({
+    status: 200,
+    headers: { date },
+    body: keys.body([keys.full]),
+  }));
+  expect(result.summary).toMatch(/<th>Age<\/th>.*\n.*<td><code>2h 10m<\/code><\/td>/);
+});

@@ -129,7 +129,7 @@ export const listKeysMode = defineList({
   isWanted: ({ createdAt = Number.NEGATIVE_INFINITY }: Key, { olderThan }, nowMs) =>
     olderThan === undefined || createdAt < nowMs - olderThan,
   criteria: ({ olderThan }) => [olderThan !== undefined && `older than ${formatDuration(olderThan)}`],
-  table: (records) => truncatedTable(keyHeadings, records, keyCells),
+  table: (records, nowMs) => truncatedTable(keyHeadings, records, (key) => keyCells(key, nowMs)),
 });
 
 export const listOperationsMode = defineList({

@@ -92,7 +92,7 @@ function decide(
   return { decision: 'kept', reason: 'its run has not completed' };
 }
 
-function report(result: Result, { dryRun, failOnMatch }: Settings, { timeout }: ReportFacts): StepReport {
+function report(result: Result, { dryRun, failOnMatch }: Settings, { timeout, nowMs }: ReportFacts): StepReport {
   const { decisions, revocation, failures } = result;
   const fates = new Map(revocation.keys.map(({ id, fate }) => [id, fate]));
   const rows = decisions.map((one) => {
@@ -136,7 +136,7 @@ function report(result: Result, { dryRun, failOnMatch }: Settings, { timeout }: 
     },
     details: truncatedTable(['Result', ...keyHeadings, 'Run', 'Reason'], rows, ({ end, key, run, reason }) => [
       signs[end],
-      ...keyCells(key),
+      ...keyCells(key, nowMs),
       codeHtml(run.id),
       reason,
     ]),
