@@ -1,27 +1,63 @@
+import { RequestError } from '../http/errors.js';
+import { type Exchange, type HttpRequest, type HttpResponse, parseHttpDate } from '../http/exchange.js';
+import type { Rate } from '../http/rate.js';
 import type { Attempt, Send } from '../http/retry.js';
-import { parseDateHeader } from '../http/retry-after.js';
-import { isObject, type Json } from '../text/json.js';
-import { sanitizeId } from '../text/sanitize-line.js';
+import { isObject, type Json, type JsonObject } from '../text/json.js';
+import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
+import { errorMessage } from '../text/sentences.js';
 import type { Clock } from '../time/clock.js';
-import { type KeyList, parseKeyList, parseMintedKey, parseRevoked } from './keys.js';
-import { type Page, pageDecoder, pageSize, pages } from './paging.js';
+import type { OnCancel } from '../time/deadline.js';
+import { formatDuration } from '../time/duration.js';
+import { type Page, pages } from './paging.js';
 import { type Decode, hasError, parseResponse, UnexpectedShapeError, unexpectedShape } from './parse-response.js';
-import { type ApiRecord, type Operation, parseOperation, parseProject } from './records.js';
-import { type Call, type Change, type Connection, createRequest, sendRequest } from './request.js';
+import {
+  type ApiRecord,
+  type KeyList,
+  type Operation,
+  parseKeyList,
+  parseMintedKey,
+  parseOperation,
+  parseProject,
+  parseRevoked,
+} from './records.js';
+
+/** The API client and the modes write their log lines here. */
+export interface Log {
+  info(line: string): void;
+  warning(line: string): void;
+  debug(line: string): void;
+}
+
+/** How a client reaches the service. */
+interface Connection {
+  readonly exchange: Exchange;
+  readonly log: Pick<Log, 'debug'>;
+  readonly baseUrl: URL;
+  readonly apiKey: string;
+  /** Sends all requests of the step. */
+  readonly rate: Rate;
+}
+
+export interface Call extends Pick<HttpRequest, 'method' | 'body'> {
+  /** Path and query, relative to the base URL. */
+  readonly path: string;
+  readonly maxBytes?: number;
+}
 
 /** Maximum sizes of a response body. The contract promises them. Usually one page has all projects, so it can be larger. */
 const maxBytes = 8 * 2 ** 20;
 const maxProjectsBytes = 64 * 2 ** 20;
+const pageSize = '100';
 
 export class ControlApi {
-  /** The latest `Date` header, in milliseconds since 1970, and the time on the step's clock when it arrived. */
-  #dated: { readonly epochMs: number; readonly at: number } | undefined;
+  /** The latest `Date` header, less the time on the step's clock when it arrived. */
+  #startEpochMs: number | undefined;
 
   constructor(private readonly connection: Connection) {}
 
   /** Time on the service's clock in milliseconds since 1970. Undefined until a response had a `Date`. */
   knownServiceEpochMs(clock: Clock): number | undefined {
-    return this.#dated && this.#dated.epochMs + clock.now() - this.#dated.at;
+    return this.#startEpochMs && this.#startEpochMs + clock.now();
   }
 
   /** Like `knownServiceEpochMs`, but time on the runner's clock until the first `Date`. */
@@ -31,7 +67,7 @@ export class ControlApi {
 
   operation(projectId: string, id: string, send: Send): Promise<Operation> {
     const path = `projects/${encodeURIComponent(projectId)}/operations/${encodeURIComponent(id)}`;
-    return this.#get(path, send, (body) => {
+    return this.#get({ path }, send, (body) => {
       const operation = parseOperation(isObject(body) ? body['operation'] : body, 'operation', projectId);
       // The status of another operation proves nothing about the requested one.
       if (operation.id !== id) throw unexpectedShape('operation.id', sanitizeId(id), operation.record['id']);
@@ -42,81 +78,107 @@ export class ControlApi {
   /** Pages of operations, newest first. */
   operations(projectId: string, send: Send): AsyncGenerator<Page<Operation>> {
     const path = `projects/${encodeURIComponent(projectId)}/operations`;
-    return pages((place) => {
-      const query = new URLSearchParams({ limit: String(pageSize), ...(place.cursor && { cursor: place.cursor }) });
-      const parse = (item: Json, at: string) => parseOperation(item, at, projectId);
-      return this.#get(`${path}?${query}`, send, pageDecoder('operations', parse, place));
+    const parse = (item: Json, place: string) => parseOperation(item, place, projectId);
+    return pages('operations', parse, (cursor, decode) => {
+      const query = new URLSearchParams({ limit: pageSize, ...(cursor && { cursor }) });
+      return this.#get({ path: `${path}?${query}` }, send, decode);
     });
   }
 
   /** The first request has no parameters but `org_id`, as documented. A cursor in the response leads to more pages. */
   projects(send: Send, orgId?: string): AsyncGenerator<Page<ApiRecord>> {
-    return pages((place) => {
-      const page = place.cursor && { limit: String(pageSize), cursor: place.cursor };
-      const query = new URLSearchParams({ ...page, ...(orgId && { org_id: orgId }) });
+    return pages('projects', parseProject, (cursor, decode) => {
+      const query = new URLSearchParams({
+        ...(cursor && { limit: pageSize, cursor }),
+        ...(orgId && { org_id: orgId }),
+      });
       const path = `projects${query.size === 0 ? '' : `?${query}`}`;
-      return this.#get(path, send, pageDecoder('projects', parseProject, place), maxProjectsBytes);
+      return this.#get({ path, maxBytes: maxProjectsBytes }, send, decode);
     });
   }
 
   /** Before another attempt, the caller must check whether this one may have created a key. */
   createKey(name: string, attempt: Attempt) {
     const body = JSON.stringify({ key_name: name });
-    return this.#attempt({ method: 'POST', path: 'api_keys', maxBytes, body, makesKey: true }, attempt, (response) => {
-      const key = parseMintedKey(response);
-      if (key.secret === this.connection.apiKey) throw new UnexpectedShapeError('`key` is the key that asked for it');
-      return key;
-    });
+    const decode = (response: Json) => parseMintedKey(response, this.connection.apiKey);
+    return this.#attempt({ method: 'POST', path: 'api_keys', body }, attempt, decode);
   }
 
   keys(send: Send): Promise<KeyList> {
-    return this.#get('api_keys', send, parseKeyList);
+    return this.#get({ path: 'api_keys' }, send, parseKeyList);
   }
 
   /** Returns true if the response says that the key is revoked. */
   revokeKey(id: string, attempt: Attempt): Promise<boolean> {
-    return this.#attempt({ method: 'DELETE', path: `api_keys/${id}`, maxBytes, mayBeEmpty: true }, attempt, (body) =>
-      parseRevoked(body, id),
-    );
+    return this.#attempt({ method: 'DELETE', path: `api_keys/${id}` }, attempt, (body) => parseRevoked(body, id));
   }
 
-  /** Sends a request of the user's own. The response may be empty. `onBody` gets it before anything can print it. */
-  change<T>(change: Change, attempt: Attempt, onBody: (body: string) => void, decode: (body: Json) => T) {
-    const call = { ...change, maxBytes, onBody, mayBeEmpty: true };
-    return this.#attempt(call, attempt, (body, response) => {
-      if (!isObject(body) && response.body.trim() !== '') throw new UnexpectedShapeError('the body is not an object');
+  /** Sends a request of the user's own. */
+  change<T>(change: Call, attempt: Attempt, decode: (body: JsonObject) => T): Promise<T> {
+    return this.#attempt(change, attempt, (body) => {
+      if (!isObject(body)) throw new UnexpectedShapeError('the body is not an object');
       if (hasError(body)) throw new UnexpectedShapeError('the body has an error');
       return decode(body);
     });
   }
 
   /** An attempt includes decoding, so an unusable response is repeated like a failed request. */
-  #get<T>(path: string, send: Send, decode: Decode<T>, max = maxBytes): Promise<T> {
-    return send(async (attempt) => {
+  #get<T>(call: Omit<Call, 'method'>, send: Send, decode: Decode<T>): Promise<T> {
+    return send((attempt) => this.#attempt({ method: 'GET', ...call }, attempt, decode));
+  }
+
+  /** Sends one request when its turn comes, and reads the response. */
+  #attempt<T>(call: Call, attempt: Attempt, decode: Decode<T>): Promise<T> {
+    const { rate, log } = this.connection;
+    const { deadline, sendBy = deadline } = attempt;
+    const { clock } = deadline;
+    return rate.run(sendBy, async () => {
+      attempt.onSend?.();
+      const began = clock.now();
+      const request = this.#request(call);
+      const name = `${request.method} ${sanitizeLine(request.url.pathname)}`;
+      const logOutcome = (outcome: string) => log.debug(`${name}: ${outcome} (${Math.round(clock.now() - began)} ms)`);
       try {
-        return await this.#attempt({ method: 'GET', path, maxBytes: max }, attempt, decode);
+        const response = await this.#exchange(request, attempt);
+        attempt.onBody?.(response.body);
+        const date = parseHttpDate(response.headers['date']);
+        if (date !== undefined) this.#startEpochMs = date - clock.now();
+        const result = parseResponse(request, response, clock.epochMs(), decode);
+        logOutcome(`status ${response.status}`);
+        return result;
       } catch (error) {
-        // While Node parses a long response, it handles no signal. So this line checks whether the step was cancelled. A
-        // create or a DELETE keeps its error, because the error tells whether the request may have taken effect.
-        await attempt.deadline.check();
-        throw error;
+        logOutcome(errorMessage(error));
+        if (!(error instanceof RequestError)) throw error;
+        throw new RequestError(`${name}: ${error.message}`, { ...error, cause: error });
+      } finally {
+        // While Node parses a long response, it handles no signal and no timer.
+        await deadline.check();
       }
     });
   }
 
-  #attempt<T>(call: Call, attempt: Attempt, decode: Decode<T>): Promise<T> {
-    const { deadline, sendBy = deadline } = attempt;
-    return this.connection.rate.run(sendBy, async () => {
-      attempt.onSend?.();
-      const request = createRequest(call, this.connection);
-      const response = await sendRequest(request, attempt, this.connection);
-      call.onBody?.(response.body);
-      const nowMs = deadline.clock.epochMs();
-      const epochMs = parseDateHeader(response.headers);
-      if (epochMs !== undefined) this.#dated = { epochMs, at: deadline.clock.now() };
-      const result = parseResponse(request, response, nowMs, decode);
-      await deadline.check();
-      return result;
-    });
+  #request({ path, ...call }: Call): HttpRequest {
+    const { baseUrl, apiKey } = this.connection;
+    return {
+      maxBytes,
+      ...call,
+      url: new URL(baseUrl.href.replace(/\/*$/, '/') + path),
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        accept: 'application/json',
+        // A cache on the way could answer with a state that is over.
+        'cache-control': 'no-cache',
+        ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+    };
+  }
+
+  async #exchange(request: HttpRequest, { deadline, patience }: Attempt): Promise<HttpResponse> {
+    const progress = { isConnecting: false };
+    const exchange = (onCancel: OnCancel) => this.connection.exchange({ ...request, progress }, onCancel);
+    const response = await deadline.raceFor(patience, exchange);
+    if (response !== undefined) return response;
+    const what = `No ${progress.isConnecting ? 'connection' : 'complete response'} within ${formatDuration(patience)}`;
+    throw new RequestError(what, { isSilence: true, mayHaveTakenEffect: !progress.isConnecting });
   }
 }

@@ -1,11 +1,7 @@
 import type { HttpHeaders } from '../http/exchange.js';
-import { hasContent, idText, isAbsent, isObject, type Json, type JsonObject, toText } from '../text/json.js';
-import { sanitizeId } from '../text/sanitize-line.js';
-import { joinFirst } from '../text/sentences.js';
+import { hasContent, idText, isAbsent, isObject, type Json } from '../text/json.js';
+import { sanitizeLine } from '../text/sanitize-line.js';
 import { type Decode, hasError, UnexpectedShapeError, unexpectedShape } from './parse-response.js';
-
-/** Records per page. */
-export const pageSize = 100;
 
 export interface Page<T> {
   readonly records: readonly T[];
@@ -13,66 +9,43 @@ export interface Page<T> {
   readonly cursor: string | undefined;
 }
 
-/** The place in a list where a page begins. */
-export interface ListPlace {
-  readonly cursor: string | undefined;
-  /** The ids of the records on all pages before. */
-  readonly seenIds: ReadonlySet<string>;
-}
-
-/** Reads a list from its beginning. If the list changes meanwhile, a record can appear twice, in two versions. */
+/** Reads a list, the field `name` of each body. If it changes meanwhile, a record can appear twice, in two versions. */
 export async function* pages<T extends { readonly id: string }>(
-  fetchPage: (place: ListPlace) => Promise<Page<T>>,
-): AsyncGenerator<Page<T>> {
-  const seenIds = new Set<string>();
-  let cursor: string | undefined;
-  do {
-    const page = await fetchPage({ cursor, seenIds });
-    for (const { id } of page.records) seenIds.add(id);
-    cursor = page.cursor;
-    yield page;
-  } while (cursor !== undefined);
-}
-
-/** Reads a page of a list. `name`: the field of the body that holds the list. */
-export function pageDecoder<T extends { readonly id: string }>(
   name: string,
   parse: (item: Json, place: string) => T,
-  { cursor: sent, seenIds }: ListPlace,
-): Decode<Page<T>> {
-  return (body, { headers }) => {
-    if (!isObject(body)) {
-      const type = Array.isArray(body) ? 'an array' : 'not an object';
-      throw new UnexpectedShapeError(`\`${name}\` is missing: the body is ${type}`);
-    }
-    const cursor = parseCursor(body);
+  read: (cursor: string | undefined, decode: Decode<Page<T>>) => Promise<Page<T>>,
+): AsyncGenerator<Page<T>> {
+  const seenIds = new Set<string>();
+  let sent: string | undefined;
+
+  function decode(body: Json, headers: HttpHeaders): Page<T> {
+    const { [name]: list, pagination } = isObject(body) ? body : {};
+    const next = isObject(pagination) ? pagination['cursor'] : pagination;
+    const isEnd = isAbsent(next) || next === '';
+    const cursor = isEnd ? undefined : idText(next);
+    // A cursor of an unexpected type is not the end of the list.
+    if (!isEnd && cursor === undefined) throw unexpectedShape('pagination.cursor', 'a string', next);
     rejectPartialList(body, headers, cursor);
-    const list = body[name];
     if (!Array.isArray(list)) throw unexpectedShape(name, 'an array', list);
     const records = list.map((item, index) => parse(item, `${name}[${index}]`));
     if (records.length > 0 && cursor !== undefined && records.every(({ id }) => seenIds.has(id)))
       throw new UnexpectedShapeError('the list goes on, but this page has only records of earlier pages');
     return { records, cursor: records.length === 0 || cursor === sent ? undefined : cursor };
-  };
-}
-
-function parseCursor({ pagination }: JsonObject): string | undefined {
-  if (isAbsent(pagination)) return undefined;
-  const cursor = isObject(pagination) ? pagination['cursor'] : pagination;
-  if (isObject(pagination) && (isAbsent(cursor) || cursor === '')) return undefined;
-  const text = idText(cursor);
-  // A cursor of an unexpected type must not be treated as the end of the list, or the remaining pages would be missing.
-  if (!isObject(pagination) || text === undefined) throw unexpectedShape('pagination.cursor', 'a string', cursor);
-  return text;
-}
-
-/** A list that says that it is not whole proves nothing, so it is an unusable response. `cursor`: the documented one. */
-export function rejectPartialList(body: Json, { link = '' }: HttpHeaders, cursor?: string): void {
-  const { unavailable_project_ids: unavailable = null } = isObject(body) ? body : {};
-  if (hasContent(unavailable)) {
-    const ids = [unavailable].flat().map((id) => sanitizeId(toText(id)));
-    throw new UnexpectedShapeError(`the list is not whole: the service could not read projects ${joinFirst(ids)}`);
   }
+
+  do {
+    const page = await read(sent, decode);
+    for (const { id } of page.records) seenIds.add(id);
+    sent = page.cursor;
+    yield page;
+  } while (sent !== undefined);
+}
+
+/** A list that says that it is not whole proves nothing, so it is an unusable response. */
+export function rejectPartialList(body: Json, { link = '' }: HttpHeaders, cursor?: string): void {
+  const { unavailable_project_ids: unavailable } = isObject(body) ? body : {};
+  const ids = sanitizeLine(JSON.stringify(unavailable ?? null));
+  if (hasContent(unavailable)) throw new UnexpectedShapeError(`the list is not whole: it lacks the projects ${ids}`);
   if (hasError(body)) throw new UnexpectedShapeError('the list comes with an error');
   // The target of a link may contain anything.
   const hasNext = /;\s*rel\s*=\s*(?:next\b|"(?:[^"]*\s)?next[\s"])/i.test(link.replace(/<[^<>]*>/g, ''));

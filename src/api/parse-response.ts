@@ -1,13 +1,12 @@
 import { RequestError } from '../http/errors.js';
-import type { HttpRequest, HttpResponse } from '../http/exchange.js';
+import { type HttpHeaders, type HttpRequest, type HttpResponse, parseRetryAfter } from '../http/exchange.js';
 import { isTransientStatus } from '../http/retry.js';
-import { parseRetryAfter } from '../http/retry-after.js';
 import { hasContent, isObject, isText, type Json, parseJsonOrUndefined, toText } from '../text/json.js';
 import { cut, sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 
 /** Returns the decoded body, or throws an error that describes the response. `nowMs`: milliseconds since 1970. */
 export function parseResponse<T>(request: HttpRequest, response: HttpResponse, nowMs: number, decode: Decode<T>): T {
-  const { method, url } = request;
+  const { method } = request;
   const { status, headers, body: text } = response;
   const quote = quoting(request, status);
   const page = describePage(response, quote);
@@ -15,9 +14,10 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
   // Every 4xx but these two proves that the service did not carry out the request.
   const isRejected = status >= 400 && status < 500 && status !== 408 && status !== 409;
   const failure = (what: string, transient: boolean) => {
-    const id = sanitizeId(quote(requestId(response) ?? ''));
-    const message = `${method} ${sanitizeLine(url.pathname)}: ${what}${id && ` [request id ${id}]`}`;
-    return new RequestError(message, {
+    const [, inHeader] = Object.entries(headers).find(([name]) => name.endsWith('request-id')) ?? [];
+    const inBody = /"request_?id"\s*:\s*"([^"\\]{1,80})"/i.exec(text.slice(0, 4_000))?.[1];
+    const id = sanitizeId(quote(inHeader ?? inBody ?? ''));
+    return new RequestError(what + (id && ` [request id ${id}]`), {
       status,
       transient,
       retryAfterMs: parseRetryAfter(headers, nowMs),
@@ -28,20 +28,25 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
   };
 
   if (status === 206) throw failure('status 206 (partial content)', true);
-  if (status >= 300 && status < 400)
-    throw failure(`status ${status}: the redirect${redirectTarget(response, quote)} was not followed`, false);
-  if (status < 200 || status >= 300) {
+  if (status < 200 || status >= 400) {
     // A proxy may have sent the page, for example with a 502. Only its 407 (login needed) is final.
     const isProxyFailure = isPage && status !== 407;
     const said = isPage ? ` with ${page}` : serviceMessage(text, quote);
     throw failure(`status ${status}${said}`, isProxyFailure || isTransientStatus(status));
   }
+  if (status >= 300) {
+    // Without user and query, which may contain a token.
+    const location = (headers['location'] ?? '').replace(/[?#].*/s, cut).replace(/\/\/[^/]*@/, '//');
+    const target = sanitizeLine(quote(location), 200);
+    throw failure(`status ${status}: the redirect${target && ` to ${target}`} was not followed`, false);
+  }
   const isEmpty = text.trim() === '';
-  const body = request.mayBeEmpty && isEmpty ? null : parseJsonOrUndefined(text);
+  // A change may have an empty response. To a create, it has no key.
+  const body = isEmpty && method !== 'GET' ? {} : parseJsonOrUndefined(text);
   if (body === undefined)
     throw failure(`status ${status} with ${page ?? (isEmpty ? 'an empty body' : 'a body that is not JSON')}`, true);
   try {
-    return decode(body, response);
+    return decode(body, headers);
   } catch (error) {
     if (!(error instanceof UnexpectedShapeError)) throw error;
     const said = method === 'GET' && hasError(body) ? serviceMessage(text, quote) : '';
@@ -52,8 +57,8 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
 type Quote = (text: string) => string;
 
 /** The response to a create can contain the new key. So only a 4xx is quoted, and words that may be a key are hidden. */
-function quoting({ makesKey }: HttpRequest, status: number): Quote {
-  if (!makesKey) return (text) => text;
+function quoting({ method, url }: HttpRequest, status: number): Quote {
+  if (method !== 'POST' || !url.pathname.endsWith('/api_keys')) return (text) => text;
   if (status < 400 || status >= 500) return () => '';
   const mayBeKey = (word: string) => word.length >= 16 || (/[a-z]/i.test(word) && /\d/.test(word));
   return (text) => text.replace(/[\x21-\x7e]{8,}/g, (word) => (mayBeKey(word) ? '***' : word));
@@ -62,13 +67,10 @@ function quoting({ makesKey }: HttpRequest, status: number): Quote {
 /** Returns the message and code of an error response. Their field names are not documented, so common ones are tried. */
 function serviceMessage(text: string, quote: Quote): string {
   const json = parseJsonOrUndefined(text);
-  if (!isObject(json)) {
-    // A cut body may hold a secret with JSON's escapes.
-    const isPlain = json === undefined && !/^\s*["{[]/.test(text);
-    const said = sanitizeLine(quote(isText(json) ? json : isPlain ? text : ''));
-    return said && `: ${said}`;
-  }
-  const fields = isObject(json['error']) ? json['error'] : json;
+  // A cut body may hold a secret with JSON's escapes.
+  const isPlain = json === undefined && !/^\s*["{[]/.test(text);
+  const body = isObject(json) ? json : { message: isPlain ? text : null };
+  const fields = isObject(body['error']) ? body['error'] : body;
   const first = (names: string[], max?: number) => {
     const value = names.map((name) => fields[name]).find((each) => isText(each) || typeof each === 'number') ?? '';
     return sanitizeLine(quote(toText(value)), max);
@@ -86,20 +88,8 @@ function describePage({ headers, body }: HttpResponse, quote: Quote): string | u
   return `an HTML page${title && ` “${sanitizeLine(title, 80)}”`} instead of JSON (from a proxy or a login page?)`;
 }
 
-/** Without user and query, which may contain a token. */
-function redirectTarget({ headers }: HttpResponse, quote: Quote): string {
-  const target = (headers['location'] ?? '').replace(/[?#].*/s, cut).replace(/\/\/[^/]*@/, '//');
-  const shown = sanitizeLine(quote(target), 200);
-  return shown && ` to ${shown}`;
-}
-
-export function requestId({ headers, body }: HttpResponse): string | undefined {
-  const [, inHeader] = Object.entries(headers).find(([name]) => /(request|correlation)-id$/.test(name)) ?? [];
-  return inHeader ?? /"request_?id"\s*:\s*"([^"\\]{1,80})"/i.exec(body.slice(0, 4_000))?.[1];
-}
-
 /** Reads the required fields of a body. Throws `UnexpectedShapeError` if a required field is missing or invalid. */
-export type Decode<T> = (body: Json, response: HttpResponse) => T;
+export type Decode<T> = (body: Json, headers: HttpHeaders) => T;
 
 /** A required field is missing or has an unexpected value. The message names the field. */
 export class UnexpectedShapeError extends Error {}

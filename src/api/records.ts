@@ -1,6 +1,8 @@
-import { idText, isAbsent, isObject, isText, type Json, type JsonObject, toText } from '../text/json.js';
+import type { HttpHeaders } from '../http/exchange.js';
+import { hasContent, idText, isAbsent, isObject, isText, type Json, type JsonObject, toText } from '../text/json.js';
 import { sanitizeLine } from '../text/sanitize-line.js';
-import { unexpectedShape } from './parse-response.js';
+import { rejectPartialList } from './paging.js';
+import { UnexpectedShapeError, unexpectedShape } from './parse-response.js';
 
 /** A record as the service sent it. */
 export interface ApiRecord {
@@ -23,17 +25,14 @@ export const operationActions = [
 ];
 /** The service starts these operations by itself. */
 export const automaticActions = [
-  'suspend_compute',
-  'check_availability',
-  'tenant_detach',
-  'tenant_reattach',
-  'timeline_archive',
-  'timeline_unarchive',
+  ...['suspend_compute', 'check_availability', 'tenant_detach', 'tenant_reattach'],
+  ...['timeline_archive', 'timeline_unarchive'],
 ];
 export const projectFields = [
   ...['id', 'name', 'platform_id', 'region_id', 'provisioner', 'pg_version', 'locked', 'cpu_used_sec', 'proxy_host'],
   ...['branch_logical_size_limit', 'created_at', 'updated_at'],
 ];
+export const keyFields: readonly string[] = ['id', 'name', 'created_at', 'last_used_at', 'last_used_from_addr'];
 
 export function parseProject(value: Json, place: string): ApiRecord {
   if (!isObject(value)) throw unexpectedShape(place, 'an object', value);
@@ -62,6 +61,61 @@ export function operationsNamedIn({ operations, operation }: JsonObject) {
   return isAbsent(operation) ? named : [...named, { place: 'operation', record: operation }];
 }
 
+/** A key as the service lists it, without its secret. */
+export interface Key extends ApiRecord {
+  readonly name: string | undefined;
+  /** In milliseconds since 1970, on the service's clock. Undefined if the record has no readable time. */
+  readonly createdAt: number | undefined;
+}
+
+/** The keys by id, in the order of the service. A key that the service lists as revoked is not among them. */
+export type KeyList = ReadonlyMap<string, Key>;
+
+/** Accepts only the documented response, because a key that the response does not contain is treated as gone. */
+export function parseKeyList(body: Json, headers: HttpHeaders): KeyList {
+  rejectPartialList(body, headers);
+  if (!Array.isArray(body)) throw unexpectedShape('body', 'an array', body);
+  const keys = body.map((item, index) => parseKey(item, `[${index}]`));
+  const isRevoked = ({ record }: Key) => record['revoked'] === true || hasContent(record['revoked_at']);
+  return new Map(keys.filter((key) => !isRevoked(key)).map((key) => [key.id, key]));
+}
+
+function parseKey(value: Json, place: string): Key {
+  if (!isObject(value)) throw unexpectedShape(place, 'an object', value);
+  // The documented list has no field `key`. Such a field could hold a secret, so outputs never contain it.
+  const { key: _, ...record } = value;
+  const id = integerDigits(record['id']);
+  if (id === undefined) throw unexpectedShape(`${place}.id`, 'an integer', record['id']);
+  const name = isText(record['name']) ? record['name'] : undefined;
+  return { id, name, createdAt: fieldTime({ id, record }, 'created_at'), record };
+}
+
+/** The runner would obey a text with `::` at its start or with `##[` as a command if a later step printed it. */
+const usableSecret = /^(?!::)(?!.*##\[)[\x21-\x7e]{8,}$/;
+
+/** The service sends the secret of a key only in the response that creates it. So no error quotes this response. */
+export function parseMintedKey(body: Json, parentKey: string) {
+  if (!isObject(body)) throw new UnexpectedShapeError('the body is not an object');
+  const secret = body['key'];
+  if (!isText(secret) || !usableSecret.test(secret) || secret === parentKey)
+    throw new UnexpectedShapeError('`key` is not a usable API key');
+  const id = integerDigits(body['id']);
+  if (id === undefined) throw new UnexpectedShapeError('`id` is not an integer');
+  return { id, secret };
+}
+
+export function parseRevoked(body: Json, id: string): boolean {
+  if (!isObject(body)) return false;
+  // The revocation of another key proves nothing about the requested one.
+  if (!isAbsent(body['id']) && integerDigits(body['id']) !== id) throw unexpectedShape('id', id, body['id']);
+  return body['revoked'] === true;
+}
+
+function integerDigits(value: Json | undefined): string | undefined {
+  const id = idText(value) ?? '';
+  return /^\d{1,100}$/.test(id) ? id : undefined;
+}
+
 export function fieldText({ record }: ApiRecord, name: string): string | undefined {
   const value = record[name];
   return isAbsent(value) ? undefined : toText(value);
@@ -79,12 +133,9 @@ export function displayTime(recorded: ApiRecord, name: string): string {
 
 /** Returns a timestamp in milliseconds since 1970, or undefined if the field is absent or not a timestamp. */
 export function fieldTime(recorded: ApiRecord, name: string): number | undefined {
-  // Some services write a space in place of the `T`.
-  const text = (fieldText(recorded, name) ?? '').replace(/^(\d{4}-\d\d-\d\d) /, '$1T');
   // Date.parse alone would read a bare number as a year or month, and a time without a zone as local time.
-  const [, local, zone = ''] = /^(\d{4}-\d\d-\d\dT[\d:.,]+)(.*)/.exec(text) ?? [];
-  // Databases shorten a zone of whole hours to `+00`.
-  const time = local === undefined ? Number.NaN : Date.parse(local + (zone || 'Z').replace(/^[+-]\d\d$/, '$&:00'));
+  const [, date, hours, zone] = /^(\d{4}-\d\d-\d\d)[T ]([\d:.]+)(.*)/.exec(fieldText(recorded, name) ?? '') ?? [];
+  const time = Date.parse(`${date}T${hours}${zone || 'Z'}`);
   // For a missing time, some services send a zero timestamp, such as 0001-01-01.
   return time > 0 ? time : undefined;
 }

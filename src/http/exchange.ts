@@ -11,14 +11,10 @@ export interface HttpRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** True if the response can hold a new key. */
-  readonly makesKey?: boolean;
-  /** True if an empty response is usable. */
-  readonly mayBeEmpty?: boolean;
-  /** Called with true when a new connection begins, and with false when it is ready. Before that, nothing is sent. */
-  readonly onConnecting?: ((isConnecting: boolean) => void) | undefined;
-  /** Maximum size of the response body. A larger body is never parsed, because no deadline can interrupt a parser. */
+  /** A larger body of the response is never parsed, because no deadline can interrupt a parser. */
   readonly maxBytes: number;
+  /** The exchange keeps it up to date. While a new connection begins, nothing is sent. */
+  readonly progress?: { isConnecting: boolean };
 }
 
 export type HttpHeaders = Readonly<Record<string, string | undefined>>;
@@ -26,6 +22,19 @@ export type HttpHeaders = Readonly<Record<string, string | undefined>>;
 export interface HttpResponse {
   readonly status: number;
   readonly headers: HttpHeaders;
-  /** The complete body. A truncated body causes a `TransportError` instead of a response. */
+  /** The complete body. A truncated body causes a `RequestError` instead of a response. */
   readonly body: string;
+}
+
+/** Returns `Retry-After` in milliseconds. A date is relative to the `Date` header, or to `nowMs` if there is none. */
+export function parseRetryAfter(headers: HttpHeaders, nowMs: number): number | undefined {
+  const text = headers['retry-after']?.trim();
+  if (text !== undefined && /^\d+(\.\d+)?$/.test(text)) return Number(text) * 1_000;
+  const until = parseHttpDate(text);
+  return until && Math.max(0, until - (parseHttpDate(headers['date']) ?? nowMs));
+}
+
+/** In milliseconds since 1970. Date.parse alone would read a bare number as a year. */
+export function parseHttpDate(text = ''): number | undefined {
+  return (/GMT\s*$/.test(text) && Date.parse(text)) || undefined;
 }

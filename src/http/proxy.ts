@@ -4,7 +4,7 @@ import { minSecretLength } from '../text/sanitize-line.js';
 
 /** Says why the proxy variable for the URL is invalid. http-client would ignore an invalid one and connect directly. */
 export function proxyProblem(url: URL): string | undefined {
-  const lowerCase = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
+  const lowerCase = `${url.protocol.slice(0, -1)}_proxy`;
   const name = [lowerCase, lowerCase.toUpperCase()].find((each) => process.env[each]);
   if (name === undefined || checkBypass(url)) return undefined;
   const isUrl = /^https?:\/\//i.test(process.env[name] ?? '');
@@ -22,8 +22,6 @@ export function proxyPasswords(environment: NodeJS.ProcessEnv): string[] {
     // The regular expression also finds the password in an invalid URL, which `new URL()` would reject.
     const userInfo = /^(?:[^:/@]*:\/\/)?(?![^:/@]*:\/\/)(.*)@/.exec(environment[name] ?? '')?.[1] ?? '';
     const password = userInfo.replace(/^[^:]*:?/, '');
-    const forms = [...new Set([password, decodePercent(password)])];
-    // The runner masks each line of a secret by itself. A line of one letter would hide this letter everywhere.
-    return forms.filter((form) => form.length >= minSecretLength && !/[\r\n]/.test(form));
+    return [...new Set([password, decodePercent(password)])].filter(({ length }) => length >= minSecretLength);
   });
 }

@@ -1,6 +1,6 @@
 import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
-import { RequestError, RetryAfterExceedsDeadline } from './errors.js';
+import { beyondDeadline, RequestError } from './errors.js';
 
 /** How one attempt is sent. */
 export interface Attempt {
@@ -12,6 +12,8 @@ export interface Attempt {
   readonly patience: number;
   /** Called when the turn of the request has come. Before that, it cannot have taken effect. */
   readonly onSend?: () => void;
+  /** Gets the body of any response before anything can print it. */
+  readonly onBody?: (body: string) => void;
 }
 
 /** Sends a request: once, or again until it succeeds. */
@@ -44,37 +46,37 @@ export function withRetries({ deadline, random, log }: Circumstances): Send {
     const beganAt = clock.now();
     let patience = usualPatience;
     let failures = 0;
-    let throttled = 0;
-    let pause = 0;
+    let lasting = 0;
+    let pause: number | undefined = 0;
     let lastError: RequestError | undefined;
 
     /** Returns undefined if the request must not be repeated. */
     function pauseAfter(error: RequestError): number | undefined {
-      const { retryAfterMs = 0, isThrottled } = error;
+      const { retryAfterMs = 0, status, transient } = error;
       const isUnauthorized = error.isServiceStatus(401);
-      if (!error.transient && !isUnauthorized) return undefined;
-      if (retryAfterMs > deadline.remaining) throw new RetryAfterExceedsDeadline(error, deadline.remaining);
+      if (!transient && !isUnauthorized) return undefined;
+      if (retryAfterMs > deadline.remaining) throw beyondDeadline(error, deadline.remaining);
       // After a 429, `Rate` holds all requests.
-      if (error.status === 429) return 0;
-      const count = isThrottled ? ++throttled : ++failures;
+      if (status === 429) return 0;
+      const isLasting = error.isThrottled || transient === 'until-deadline';
+      const count = isLasting ? ++lasting : ++failures;
       const backoff = random() * Math.min(maxPause, firstPause * 2 ** (count - 1));
       const usual = Math.max(retryAfterMs, backoff);
       const age = clock.now() - beganAt;
-      if (isThrottled || error.isUntilDeadline) return usual;
+      if (isLasting) return usual;
       if (isUnauthorized) return age < unauthorizedSpan ? Math.min(usual, unauthorizedSpan - age) : undefined;
       return failures < maxAttempts && age + usual <= maxSpan ? usual : undefined;
     }
 
     for (;;) {
       try {
-        if (lastError !== undefined) await deadline.sleep(pause);
+        if (pause > 0) await deadline.sleep(pause);
         return await attempt({ deadline, patience });
       } catch (error) {
         if (error instanceof DeadlineExceeded) throw new DeadlineExceeded(lastError);
-        if (!(error instanceof RequestError) || error instanceof RetryAfterExceedsDeadline) throw error;
-        const next = pauseAfter(error);
-        if (next === undefined) throw error;
-        pause = next;
+        if (!(error instanceof RequestError)) throw error;
+        pause = pauseAfter(error);
+        if (pause === undefined) throw error;
         lastError = error;
         if (error.isSilence) patience *= 2;
         log.info(`${error.message}. Retrying${pause === 0 ? '' : ` in ${formatDuration(pause)}`}.`);

@@ -1,5 +1,5 @@
 import type { ControlApi } from '../api/control-api.js';
-import type { Key, KeyList } from '../api/keys.js';
+import type { Key } from '../api/records.js';
 import { RequestError } from '../http/errors.js';
 import type { Rate } from '../http/rate.js';
 import type { Send } from '../http/retry.js';
@@ -57,9 +57,6 @@ export interface RevocationTask {
   readonly count: number;
 }
 
-/** A key that the service says is revoked counts as not listed. */
-export const liveKeys = (list: KeyList): Key[] => [...list.values()].filter(({ isRevoked }) => !isRevoked);
-
 /**
  * Revokes keys and proves it, in rounds: each key that a whole list shows gets a DELETE. One failed revocation does not stop
  * the others. `end`: what ended the rounds early.
@@ -71,7 +68,7 @@ export async function revokeKeys({ api, rate, deadline, random, send, patience, 
 
   async function round(): Promise<void> {
     askedAt = clock.now();
-    const listed = liveKeys(await api.keys(send));
+    const listed = [...(await api.keys(send)).values()];
     for (const id of find(listed)) if (!keys.has(id)) keys.set(id, new Evidence());
     const listedIds = new Set(listed.map(({ id }) => id));
     await Promise.all([...keys].map(([id, key]) => revokeListed(id, key, listedIds.has(id))));

@@ -56,7 +56,7 @@ async function run(settings: Settings, collaborators: Collaborators, services: S
       if (error instanceof RequestError && !error.mayHaveTakenEffect) lostCreates = before;
       save(lostCreates);
       if (lostCreates === before || !(error instanceof RequestError)) throw error;
-      throw new RequestError(error.message, { ...error, transient: lostCreates < maxLostCreates }, { cause: error });
+      throw new RequestError(error.message, { ...error, transient: lostCreates < maxLostCreates, cause: error });
     }
   }
 

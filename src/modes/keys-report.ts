@@ -1,8 +1,7 @@
 import { adviceAfter, failureReport, failureText } from '../action/failure-report.js';
 import { codeHtml } from '../action/markdown.js';
 import type { StepReport } from '../action/step-report.js';
-import type { Key } from '../api/keys.js';
-import { displayTime } from '../api/records.js';
+import { displayTime, type Key } from '../api/records.js';
 import type { Revocations } from '../keys/revocation.js';
 import { sanitizeLine } from '../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural } from '../text/sentences.js';

@@ -1,7 +1,6 @@
 import type { InputReader } from '../action/inputs/input-reader.js';
 import type { StepReport } from '../action/step-report.js';
-import type { ControlApi } from '../api/control-api.js';
-import type { Log } from '../api/request.js';
+import type { ControlApi, Log } from '../api/control-api.js';
 import type { Rate } from '../http/rate.js';
 import type { KeyState } from '../keys/post-state.js';
 import type { Deadline } from '../time/deadline.js';

@@ -2,7 +2,7 @@ import type { InputReader } from '../action/inputs/input-reader.js';
 import { BadValue, type Parse, parseBoolean, parseIdList, rejectLeftover } from '../action/inputs/input-values.js';
 import { codeHtml, truncatedTable } from '../action/markdown.js';
 import type { StepReport } from '../action/step-report.js';
-import type { Key } from '../api/keys.js';
+import type { Key } from '../api/records.js';
 import { UserError } from '../http/errors.js';
 import { usualPatience, withRetries } from '../http/retry.js';
 import { type Fate, type Revocations, revokeKeys } from '../keys/revocation.js';

@@ -1,4 +1,4 @@
-import type { Key } from '../api/keys.js';
+import type { Key } from '../api/records.js';
 import { RequestError } from '../http/errors.js';
 import type { Send } from '../http/retry.js';
 import type { PostState } from '../keys/post-state.js';

@@ -157,7 +157,7 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
   });
 
   const place = list === keys ? '' : `${noun}s`;
-  const noList = list === keys ? 'an array' : `\`${place}\` is missing: the body is not an object`;
+  const noList = list === keys ? 'an array' : `\`${place}\` should be an array`;
   // A number that is no integer may be rounded.
   const odd = { operation: [7], project: [1.5, 1e300], key: ['shop', 1.5, -5] }[noun];
   const oddIds = [undefined, null, '', ['a'], {}, ...odd];

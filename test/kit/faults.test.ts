@@ -1,7 +1,7 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { Fault, FaultRule } from '../../control-plane/index.js';
 import { createControlPlane, startControlPlane } from '../../control-plane/index.js';
-import { TransportError } from '../../src/http/errors.js';
+import { RequestError } from '../../src/http/errors.js';
 import { httpExchange } from '../../src/http/http-exchange.js';
 import { VirtualClock } from '../virtual/clock.js';
 import { virtualNetwork } from '../virtual/network.js';
@@ -46,11 +46,11 @@ const cases: readonly (readonly [Fault, outcome: object, after?: number])[] = [
   [{ kind: 'delay', ms: 700 }, { status: 200 }, 700],
   [{ kind: 'drip', intervalMs: 2 }, { body: expect.stringMatching(/^\{"projects":.*\}$/) }, expect.any(Number)],
   [{ kind: 'hang-mid-body' }, lost(/given up|closed|aborted/), 5000],
-  [{ kind: 'cut-mid-body' }, lost(/closed after \d{3} bytes of the body/)],
-  [{ kind: 'cut-mid-body', framing: 'chunked', by: 'reset' }, lost(/closed after \d{3} bytes of the body/)],
+  [{ kind: 'cut-mid-body' }, lost(/closed|aborted/)],
+  [{ kind: 'cut-mid-body', framing: 'chunked', by: 'reset' }, lost(/closed|aborted/)],
   [{ kind: 'bad-json' }, { status: 200, body: expect.stringMatching(/]<$/) }],
   [{ kind: 'empty-body' }, { status: 200, body: '' }],
-  [{ kind: 'endless-body' }, lost(/larger than the maximum of/), expect.any(Number)],
+  [{ kind: 'endless-body' }, lost(/larger than/), expect.any(Number)],
   [{ kind: 'partial-list', announcedBy: 'link' }, { headers: { link: '<?page=2>; rel="next"' } }],
   [{ kind: 'partial-list', announcedBy: 'unavailable_project_ids' }, { body: expect.stringMatching(unavailable) }],
 ];
@@ -59,11 +59,11 @@ describe.for([false, true])('over sockets (%j):', (overSockets) => {
   test.for(cases)('only the first of two requests meets the fault %j', async ([fault, outcome, after = 0], context) => {
     const { send, requests, allEnded, elapsed } = await connect(context, overSockets, [{ nth: 1, fault }]);
     const afterMs = fault.kind.startsWith('hang') ? 5000 : undefined;
-    const seen = await send('GET', 'projects', undefined, afterMs).catch((error: TransportError) => error);
+    const seen = await send('GET', 'projects', undefined, afterMs).catch((error: RequestError) => error);
     expect([seen, elapsed()]).toMatchObject([outcome, after]);
     await allEnded();
     expect(requests[0]).toMatchObject({ fault: fault.kind, endedAt: expect.any(Number) });
-    if (!(seen instanceof TransportError)) expect(requests[0]?.status).toBe(seen.status);
+    if (!(seen instanceof RequestError)) expect(requests[0]?.status).toBe(seen.status);
     expect((await send('GET', 'projects')).status).toBe(200);
   });
 

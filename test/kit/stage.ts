@@ -2,7 +2,7 @@ import { type TestContext, test } from 'vitest';
 import type { OperationPlan, RunningControlPlane, ServedControlPlaneOptions } from '../../control-plane/index.js';
 import { createControlPlane, startControlPlane, systemClock } from '../../control-plane/index.js';
 import { seededRandom } from '../../control-plane/random.js';
-import { TransportError } from '../../src/http/errors.js';
+import { RequestError } from '../../src/http/errors.js';
 import type { Exchange, HttpRequest, HttpResponse } from '../../src/http/exchange.js';
 import { makeKeyName, repositoryFingerprint } from '../../src/keys/key-name.js';
 import { Job } from '../runner/job.js';
@@ -72,7 +72,7 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
       const toService: Exchange = async (request, onCancel) => {
         if (request.url.origin === new URL(service.baseUrl).origin) return connection(request, onCancel);
         elsewhere.push(request);
-        throw new TransportError('Unknown host', { mayHaveTakenEffect: false });
+        throw new RequestError('Unknown host', { mayHaveTakenEffect: false });
       };
       // Each process draws numbers of its own, so that no two steps make the same name of a key.
       const random = seededRandom((options.seed ?? 1) + spawned++);

@@ -82,7 +82,7 @@ test.concurrent('main rejects a certificate of an unknown authority, and sends n
   });
 
   expect(job.conclusion).toBe('failed');
-  expect(job.steps['list']?.errors).toEqual([expect.stringContaining('NODE_EXTRA_CA_CERTS')]);
+  expect(job.steps['list']?.errors).toEqual([expect.stringContaining('certificate')]);
   expect(service.requests).toEqual([]);
 });
 

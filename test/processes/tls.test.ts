@@ -69,7 +69,7 @@ test.concurrent.for(Object.entries(encounters))(
   'a step with NODE_TLS_REJECT_UNAUTHORIZED=0 rejects an unknown certificate %s',
   async ([, meet], context) => {
     const [result, requests] = await meet(context);
-    expect(errorOf(result)).toMatch(/certificate.*NODE_EXTRA_CA_CERTS/);
+    expect(errorOf(result)).toMatch(/certificate/);
     expect(result.stderr).not.toContain('NODE_TLS_REJECT_UNAUTHORIZED');
     expect(requests).toEqual([]);
   },

@@ -1,6 +1,6 @@
 import type { ApiKey, ControlPlaneOptions, Operation, OperationPlan } from '../../control-plane/index.js';
 import { createControlPlane } from '../../control-plane/index.js';
-import { TransportError } from '../../src/http/errors.js';
+import { RequestError } from '../../src/http/errors.js';
 import type { HttpRequest, HttpResponse, Exchange as SendRequest } from '../../src/http/exchange.js';
 import type { OnCancel } from '../../src/time/deadline.js';
 import type { VirtualClock } from '../virtual/clock.js';
@@ -39,14 +39,14 @@ export function createStage(clock: VirtualClock, service: Service, tripMs: numbe
     sent.fault = 'outage';
     const unsent = { mayHaveTakenEffect: false };
     sent.mayHaveTakenEffect = how !== 'refused' && how !== 'proxy';
-    if (how === 'refused') throw new TransportError('Connection refused (ECONNREFUSED)', unsent);
+    if (how === 'refused') throw new RequestError('Connection refused (ECONNREFUSED)', unsent);
     const final = { ...unsent, transient: false, status: 407 };
-    if (how === 'proxy') throw new TransportError('The proxy requires a login (status 407)', final);
+    if (how === 'proxy') throw new RequestError('The proxy requires a login (status 407)', final);
     const isPage = how === 'page';
     const body = isPage ? '<!DOCTYPE html>\n<title>default backend</title>\n' : '{}';
     const headers = { 'content-type': isPage ? 'text/html' : 'application/json' };
     return new Promise((resolve, reject) => {
-      onCancel(() => reject(new TransportError('The exchange was given up')));
+      onCancel(() => reject(new RequestError('The exchange was given up')));
       if (how !== 'silent') clock.schedule(clock.now() + 2 * tripMs, () => resolve({ status, headers, body }));
     });
   }

@@ -1,5 +1,5 @@
 import type { Exchanges, Reception } from '../../control-plane/index.js';
-import { TransportError } from '../../src/http/errors.js';
+import { RequestError } from '../../src/http/errors.js';
 import type { Exchange, HttpResponse } from '../../src/http/exchange.js';
 import type { VirtualClock } from './clock.js';
 
@@ -37,7 +37,7 @@ export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, trip: 
         if (settled) return;
         settled = true;
         reception?.over();
-        reject(new TransportError(message));
+        reject(new RequestError(message));
       }
 
       function respond(response: HttpResponse): void {
@@ -78,7 +78,7 @@ export function virtualNetwork(exchanges: Exchanges, clock: VirtualClock, trip: 
           body += step.text;
           next();
         } else if (step?.step === 'flood') {
-          const message = `The response is larger than the maximum of ${maxBytes / 2 ** 20} MiB`;
+          const message = `The response is larger than ${maxBytes / 2 ** 20} MiB`;
           wait(maxBytes / bandwidth, () => fail(message));
         }
       }

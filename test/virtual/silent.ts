@@ -1,3 +1,3 @@
-import type { Log } from '../../src/api/request.js';
+import type { Log } from '../../src/api/control-api.js';
 
 export const silent: Log = { info() {}, warning() {}, debug() {} };

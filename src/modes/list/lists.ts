@@ -3,13 +3,14 @@ import { BadValue, oneOfParser, onlyPathIdParser, type Parse, parseAge } from '.
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
 import type { Outputs } from '../../action/step-report.js';
 import type { ControlApi } from '../../api/control-api.js';
-import { type Key, keyFields } from '../../api/keys.js';
 import type { Page } from '../../api/paging.js';
 import {
   type ApiRecord,
   displayText,
   displayTime,
   fieldTime,
+  type Key,
+  keyFields,
   type Operation,
   operationFields,
   projectFields,

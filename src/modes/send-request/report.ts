@@ -1,6 +1,6 @@
 import { failureReport, failureText } from '../../action/failure-report.js';
 import { paragraph } from '../../action/markdown.js';
-import { RetryAfterExceedsDeadline } from '../../http/errors.js';
+import { RequestError } from '../../http/errors.js';
 import { sanitizeId, sanitizeLine } from '../../text/sanitize-line.js';
 import { sentences } from '../../text/sentences.js';
 import { DeadlineExceeded } from '../../time/deadline.js';
@@ -22,7 +22,9 @@ export const sendRequestMode = define({
     }
     const { failure, mayBeDone, projectId } = result;
     const failed = failureReport(failure, facts.timeout);
-    const isLate = failure instanceof DeadlineExceeded || failure instanceof RetryAfterExceedsDeadline;
+    // A throttled request ends the step only if its `Retry-After` exceeds the deadline.
+    const isThrottled = failure instanceof RequestError && failure.isThrottled;
+    const isLate = failure instanceof DeadlineExceeded || isThrottled;
     const report = { ...failed, status: isLate ? 'timeout' : failed.status, response };
     if (!mayBeDone) return report;
     const project = projectId === undefined ? '' : `, project-id: ${sanitizeId(projectId)}`;

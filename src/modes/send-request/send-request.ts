@@ -3,7 +3,7 @@ import { UnexpectedShapeError } from '../../api/parse-response.js';
 import { type Operation, operationsNamedIn, parseOperation } from '../../api/records.js';
 import { RequestError } from '../../http/errors.js';
 import { type Attempt, withRetries } from '../../http/retry.js';
-import { idText, isAbsent, isObject, type Json, parseJsonOrUndefined } from '../../text/json.js';
+import { idText, isAbsent, isObject, type Json, type JsonObject, parseJsonOrUndefined } from '../../text/json.js';
 import type { Collaborators, Services } from '../mode.js';
 import { waitOperation } from '../wait-operation/wait-operation.js';
 import type { SendRequestSettings } from './settings.js';
@@ -20,26 +20,25 @@ export async function sendRequest(settings: SendRequestSettings, collaborators: 
   let response: string | undefined;
 
   const maskSecrets = (value: Json = null) => services.mask(secretsIn(value));
-  const onBody = (text: string) => {
-    response = text;
-    maskSecrets(parseJsonOrUndefined(text));
-  };
-
   async function attempt(how: Attempt) {
     const onSend = () => {
       mayBeDone = true;
     };
-    const decode = (answer: Json) => operationsIn(answer, projectId);
+    const onBody = (text: string) => {
+      response = text;
+      maskSecrets(parseJsonOrUndefined(text));
+    };
+    const decode = (answer: JsonObject) => operationsIn(answer, projectId);
     try {
-      return await collaborators.api.change({ ...request, body }, { ...how, onSend }, onBody, decode);
+      return await collaborators.api.change({ ...request, body }, { ...how, onSend, onBody }, decode);
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       // A proxy that requires a login passes nothing on.
       const isRefused = error.isThrottled || error.isServiceStatus(409) || error.status === 407;
       mayBeDone = error.mayHaveTakenEffect && !isRefused;
       const isUnsent = error.status === undefined && !mayBeDone && error.transient;
-      const repeat = { transient: error.isThrottled || isUnsent, isUntilDeadline: isUnsent };
-      throw new RequestError(error.message, { ...error, ...repeat }, { cause: error });
+      const transient = (error.isThrottled || isUnsent) && 'until-deadline';
+      throw new RequestError(error.message, { ...error, transient, cause: error });
     }
   }
 
@@ -69,8 +68,8 @@ function secretsIn(body: Json): string[] {
 }
 
 /** The operations of a response by their project: that of the record, else of the path. */
-function operationsIn(body: Json, projectOfPath: string | undefined): Map<string, Operation[]> {
-  const named = operationsNamedIn(isObject(body) ? body : {});
+function operationsIn(body: JsonObject, projectOfPath: string | undefined): Map<string, Operation[]> {
+  const named = operationsNamedIn(body);
   if (named === undefined) throw new UnexpectedShapeError('`operations` is no array');
   const found = new Map<string, Operation[]>();
   for (const { place, record } of named) {

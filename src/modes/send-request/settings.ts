@@ -8,7 +8,7 @@ import {
   rejectLeftover,
   whyEmpty,
 } from '../../action/inputs/input-values.js';
-import type { Change } from '../../api/request.js';
+import type { Call } from '../../api/control-api.js';
 import { isAbsent, parseJsonOrUndefined } from '../../text/json.js';
 import { rejectNodeDebug } from '../current-run.js';
 import { readWaitInputs } from '../wait-operation/settings.js';
@@ -30,14 +30,14 @@ export function readSendRequestSettings(reader: InputReader) {
 }
 
 /** A method, and a path below `base-url`. */
-const parseRequest: Parse<Pick<Change, 'method' | 'path'>> = (text) => {
+const parseRequest: Parse<Pick<Call, 'method' | 'path'>> = (text) => {
   const expected = 'expected POST, PUT, PATCH or DELETE and a path, such as “POST /projects/<id>/branches”';
   if (text === '') throw new BadValue(`is empty; ${expected}. ${whyEmpty}`);
   const [, method, path = ''] = /^(POST|PUT|PATCH|DELETE) \/(.*)$/s.exec(text) ?? [];
   const problem = method === undefined ? `is no request; ${expected}` : pathProblem(rejectLeftover(path, true));
   // A query can hold a secret.
   if (problem !== undefined) throw new BadValue(`${quote(text.split('?')[0] ?? '')} ${problem}`, true);
-  return { method: method as Change['method'], path };
+  return { method: method as Call['method'], path };
 };
 
 const badParts: readonly [parts: readonly string[], problem: string][] = [

@@ -4,7 +4,7 @@ import { codeHtml, truncatedTable } from '../../action/markdown.js';
 import type { StepReport } from '../../action/step-report.js';
 import { usualPatience, withRetries } from '../../http/retry.js';
 import { type KeyOrigin, parseKeyName } from '../../keys/key-name.js';
-import { liveKeys, type Revocations, revokeKeys } from '../../keys/revocation.js';
+import { type Revocations, revokeKeys } from '../../keys/revocation.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural, sentences } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
@@ -40,7 +40,7 @@ async function run(settings: Settings, collaborators: Collaborators, services: S
   const { api, deadline } = collaborators;
   const { clock } = deadline;
   const send = withRetries(collaborators);
-  const listed = liveKeys(await api.keys(send));
+  const listed = [...(await api.keys(send)).values()];
   // One of the clocks may be wrong. By the smaller age, no young key seems old.
   const now = Math.min(api.serviceEpochMs(clock), clock.epochMs());
   const ours = listed.flatMap((key) => {

@@ -1,8 +1,7 @@
 import { getOctokit } from '@actions/github';
 import type { RequestErrorOptions } from '../../http/errors.js';
-import { type HttpHeaders, userAgent } from '../../http/exchange.js';
+import { type HttpHeaders, parseRetryAfter, userAgent } from '../../http/exchange.js';
 import { isTransientStatus } from '../../http/retry.js';
-import { parseRetryAfter } from '../../http/retry-after.js';
 import { isObject, type Json } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import type { OnCancel } from '../../time/deadline.js';

@@ -1,5 +1,5 @@
+import type { Log } from '../../api/control-api.js';
 import type { Operation } from '../../api/records.js';
-import type { Log } from '../../api/request.js';
 import type { RequestError } from '../../http/errors.js';
 import { errorMessage } from '../../text/sentences.js';
 import type { Deadline } from '../../time/deadline.js';

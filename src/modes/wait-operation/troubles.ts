@@ -72,7 +72,8 @@ export class Troubles {
     });
     if (error.status === 423 || error.status === 429) this.#silentSince = now + (error.retryAfterMs ?? 0);
     const silentFor = now - Math.max(this.#silentSince, this.rate.heldUntil);
-    if (error.isUnsendable || (this.answeredAt === undefined && silentFor >= maxSilence)) return 'final';
+    const isUnsendable = error.status === undefined && !error.transient;
+    if (isUnsendable || (this.answeredAt === undefined && silentFor >= maxSilence)) return 'final';
     const isBelieved = rejectedAt.length >= leastRejected.count && now - (rejectedAt[0] ?? now) >= leastRejected.ms;
     return error.isPermanent && isBelieved ? 'final' : 'again';
   }

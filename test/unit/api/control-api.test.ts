@@ -3,6 +3,7 @@ import type { Exchange } from '../../../src/http/exchange.js';
 import { Rate } from '../../../src/http/rate.js';
 import { Cancellation, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
 import { apiBy } from '../../virtual/api.js';
+import { VirtualClock } from '../../virtual/clock.js';
 import { deadlineAt } from '../../virtual/deadline.js';
 import { sendOnce } from '../../virtual/send.js';
 
@@ -31,4 +32,33 @@ test('a response is too late if the work on it ends after the deadline', async (
   };
   expect(await list(2_001)).toEqual(new Map());
   await expect(list(2_000)).rejects.toThrow(DeadlineExceeded);
+});
+
+test.for([
+  [true, /No connection within 30s/],
+  [false, /No complete response within 30s/],
+] as const)('a silence while connecting (%s) tells whether the request may have taken effect', async ([is, says]) => {
+  const clock = new VirtualClock();
+  const exchange: Exchange = ({ progress }) => {
+    if (progress !== undefined) progress.isConnecting = is;
+    return new Promise(() => undefined);
+  };
+  const deadline = new Deadline(clock, 60_000, new Cancellation());
+  const attempt = { deadline, patience: 30_000 };
+  const sending = apiBy(exchange, new Rate(clock, () => 0)).revokeKey('7', attempt);
+  await expect(clock.run(sending)).rejects.toMatchObject({
+    message: expect.stringMatching(says),
+    mayHaveTakenEffect: !is,
+  });
+});
+
+test('the time of a slow response is that of its arrival', async () => {
+  const { clock, deadline } = deadlineAt(60_000);
+  const headers = { date: 'Mon, 01 Jan 2024 12:00:00 GMT' };
+  const api = apiBy(
+    () => clock.sleep(20_000).then(() => ({ status: 200, headers, body: '[]' })),
+    new Rate(clock, () => 0),
+  );
+  await clock.run(api.keys(sendOnce(deadline)));
+  expect(api.knownServiceEpochMs(clock)).toBe(Date.parse(headers.date));
 });

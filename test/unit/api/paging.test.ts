@@ -1,40 +1,49 @@
 import { expect, test } from 'vitest';
-import { type ListPlace, pageDecoder, rejectPartialList } from '../../../src/api/paging.js';
+import { pages, rejectPartialList } from '../../../src/api/paging.js';
 import { UnexpectedShapeError } from '../../../src/api/parse-response.js';
 import { isObject, type Json, toText } from '../../../src/text/json.js';
 
 const parse = (item: Json) => ({ id: isObject(item) ? toText(item['id'] ?? '') : '' });
 
-/** Decodes one page of a list whose earlier pages had the record `known`. */
-function decode(ids: readonly string[], cursor?: Json, sent?: string) {
-  const body = { items: ids.map((id) => ({ id })), ...(cursor === undefined ? {} : { pagination: { cursor } }) };
-  const place: ListPlace = { cursor: sent, seenIds: new Set(['known']) };
-  return pageDecoder('items', parse, place)(body, { status: 200, headers: {}, body: '' });
+/** Reads a list whose first page has the record `known` and the cursor `c-1`. Returns its second page. */
+async function secondPage(ids: readonly string[], cursor?: Json) {
+  const bodyOf = (ids: readonly string[], cursor?: Json) => ({
+    items: ids.map((id) => ({ id })),
+    ...(cursor === undefined ? {} : { pagination: { cursor } }),
+  });
+  const bodies = [bodyOf(['known'], 'c-1'), bodyOf(ids, cursor)];
+  const list = pages('items', parse, async (_, decode) => decode(bodies.shift() ?? null, {}));
+  await list.next();
+  return (await list.next()).value;
 }
 
-test.each<[title: string, ids: string[], cursor: Json | undefined, sent: string | undefined, next: string | undefined]>(
-  [
-    ['goes on at its cursor', ['new'], 'c-2', 'c-1', 'c-2'],
-    ['goes on at a cursor that is a number', ['new'], 2, '1', '2'],
-    ['ends without a cursor', ['new'], undefined, 'c-1', undefined],
-    ['ends at an empty cursor', ['new'], '', 'c-1', undefined],
-    ['ends at a cursor that is null', ['new'], null, 'c-1', undefined],
-    ['ends at the cursor that was sent', ['new'], 'c-1', 'c-1', undefined],
-    ['ends at an empty page', [], 'c-2', 'c-1', undefined],
-    ['goes on after a page with a new and a known record', ['known', 'new'], 'c-2', 'c-1', 'c-2'],
-    ['ends at a page of known records without a cursor', ['known'], undefined, 'c-1', undefined],
-  ],
-)('a list %s', (_, ids, cursor, sent, next) => {
-  expect(decode(ids, cursor, sent)).toEqual({ records: ids.map((id) => ({ id })), cursor: next });
+test.each<[title: string, ids: string[], cursor: Json | undefined, next: string | undefined]>([
+  ['goes on at its cursor', ['new'], 'c-2', 'c-2'],
+  ['goes on at a cursor that is a number', ['new'], 2, '2'],
+  ['ends without a cursor', ['new'], undefined, undefined],
+  ['ends at an empty cursor', ['new'], '', undefined],
+  ['ends at a cursor that is null', ['new'], null, undefined],
+  ['ends at the cursor that was sent', ['new'], 'c-1', undefined],
+  ['ends at an empty page', [], 'c-2', undefined],
+  ['goes on after a page with a new and a known record', ['known', 'new'], 'c-2', 'c-2'],
+  ['ends at a page of known records without a cursor', ['known'], undefined, undefined],
+])('a list %s', async (_, ids, cursor, next) => {
+  expect(await secondPage(ids, cursor)).toEqual({ records: ids.map((id) => ({ id })), cursor: next });
 });
 
-test.each(['c-1', 'c-2'])('a page of only known records with the cursor %s is not a part of a whole list', (cursor) => {
-  expect(() => decode(['known', 'known'], cursor, 'c-1')).toThrow(UnexpectedShapeError);
-});
+test.each(['c-1', 'c-2'])(
+  'a page of only known records with the cursor %s is not a part of a whole list',
+  async (cursor) => {
+    await expect(secondPage(['known', 'known'], cursor)).rejects.toThrow(UnexpectedShapeError);
+  },
+);
 
-test.each<[cursor: Json]>([[true], [{}], [['c-2']]])('a cursor %j is an unusable response, not an end', (cursor) => {
-  expect(() => decode(['new'], cursor, 'c-1')).toThrow(/pagination\.cursor/);
-});
+test.each<[cursor: Json]>([[true], [{}], [['c-2']]])(
+  'a cursor %j is an unusable response, not an end',
+  async (cursor) => {
+    await expect(secondPage(['new'], cursor)).rejects.toThrow(/pagination\.cursor/);
+  },
+);
 
 const target = '</v2/keys?page=2>';
 const nextLinks = ['; rel="next"', ';REL=Next', '; title="a; b, c"; rel="next"', '; rel="nofollow next"'];

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { parseKeyList } from '../../../src/api/keys.js';
 import { parseResponse } from '../../../src/api/parse-response.js';
+import { parseKeyList } from '../../../src/api/records.js';
 
 function parse(method: 'GET' | 'POST', status: number, body: string) {
   const url = new URL('https://control.test/v2/api_keys');
-  const request = { method, url, headers: {}, maxBytes: 1_000, makesKey: method === 'POST' };
+  const request = { method, url, headers: {}, maxBytes: 1_000 };
   return parseResponse(request, { status, headers: {}, body }, 0, parseKeyList);
 }
 
@@ -18,7 +18,7 @@ test.each([
   ['nothing of truncated JSON', '{"message":"No', ''],
   ['nothing of a message that is no text', '{"message":["No"]}', ''],
 ])('the error for a 400 shows %s', (_, body, shown) => {
-  const error = expect.objectContaining({ message: `GET /v2/api_keys: status 400${shown}` });
+  const error = expect.objectContaining({ message: `status 400${shown}` });
   expect(() => parse('GET', 400, body)).toThrow(error);
 });
 
@@ -31,6 +31,6 @@ test.each([
   [500, 'No.', ''],
 ])('the error for a create with %i shows only safe parts of “%s”', (status, message, shown) => {
   const body = JSON.stringify({ message, code: 'FAULT', request_id: 'req-7' });
-  const error = expect.objectContaining({ message: `POST /v2/api_keys: status ${status}${shown}` });
+  const error = expect.objectContaining({ message: `status ${status}${shown}` });
   expect(() => parse('POST', status, body)).toThrow(error);
 });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { expect, type TestContext, test, vi } from 'vitest';
-import { TransportError } from '../../../src/http/errors.js';
+import { RequestError } from '../../../src/http/errors.js';
 import type { HttpRequest, HttpResponse } from '../../../src/http/exchange.js';
 import { httpExchange } from '../../../src/http/http-exchange.js';
 import { listen } from '../../kit/listen.js';
@@ -53,7 +53,7 @@ test.for([
   ['an empty response', ''],
 ])('a bad response causes a short printable error or an incomplete body: %s', async ([, bytes = ''], context) => {
   const outcome = await answer(context, bytes).catch((error: unknown) => error);
-  if (outcome instanceof TransportError) expect(outcome.message).toMatch(/^[ -~]{1,400}$/);
+  if (outcome instanceof RequestError) expect(outcome.message).toMatch(/^[ -~]{1,400}$/);
   else expect(outcome).toMatchObject({ status: 200, body: expect.not.stringContaining('projects":[]}') });
 });
 
@@ -67,14 +67,13 @@ test.for(['', '  '])('a reset after a header without a length, and %j, is no emp
       socket.resetAndDestroy();
     });
   });
-  await expect(client(await serve(context, server))('POST')).rejects.toThrow(TransportError);
+  await expect(client(await serve(context, server))('POST')).rejects.toThrow(RequestError);
 });
 
 test('until a connection is ready, its request is not under way', async (context) => {
-  const seen: boolean[] = [];
-  const tell = (is: boolean) => seen.push(is);
+  const progress = { isConnecting: false };
   const send = (url: string) =>
-    httpExchange()({ url: new URL(url), method: 'POST', headers: {}, maxBytes: 1_000, onConnecting: tell }, cancelling);
+    httpExchange()({ url: new URL(url), method: 'POST', headers: {}, maxBytes: 1_000, progress }, cancelling);
   const cancels: (() => void)[] = [];
   const cancelling = (cancel: () => void) => void cancels.push(cancel);
   context.onTestFinished(() => {
@@ -85,10 +84,9 @@ test('until a connection is ready, its request is not under way', async (context
   const arrived = once(silent, 'connection');
   send(url.replace('http:', 'https:')).catch(() => undefined);
   await arrived;
-  expect(seen).toEqual([true]);
-  seen.length = 0;
+  expect(progress.isConnecting).toBe(true);
   send(url).catch(() => undefined);
-  await vi.waitFor(() => expect(seen).toEqual([true, false]));
+  await vi.waitFor(() => expect(progress.isConnecting).toBe(false));
 });
 
 test('a POST that is lost with a kept connection may have taken effect', async (context) => {
@@ -120,7 +118,7 @@ test('requests share a connection, but not with one that was given up', async (c
   await send('GET');
   expect(sockets.size).toBe(2);
   controller.abort();
-  await expect(givenUp).rejects.toThrow(TransportError);
+  await expect(givenUp).rejects.toThrow(RequestError);
   await send('GET');
   expect(sockets.size).toBe(3);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RequestError, RetryAfterExceedsDeadline } from '../../../src/http/errors.js';
+import { RequestError } from '../../../src/http/errors.js';
 import { Rate } from '../../../src/http/rate.js';
 import { Cancellation, CancelledError, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
 import { VirtualClock } from '../../virtual/clock.js';
@@ -143,7 +143,7 @@ test('a burst of 8 is sent in spite of a hold, of an empty bucket and of 12 open
 
 test.for([
   ['beyond it is sent after it', 61_000, 'a response'],
-  ['before its end fails at once', 59_999, RetryAfterExceedsDeadline],
+  ['before its end fails at once', 59_999, RequestError],
 ] as const)('during a Retry-After of 60 s, a request with a deadline %s', async ([, until, ending]) => {
   // One waits when the 429 comes, one asks after it.
   const { clock, send, sendMany, passUntil } = setUp();

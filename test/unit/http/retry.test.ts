@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RequestError, type RequestErrorOptions, TransportError } from '../../../src/http/errors.js';
+import { RequestError, type RequestErrorOptions } from '../../../src/http/errors.js';
 import { type Attempt, isTransientStatus, withRetries } from '../../../src/http/retry.js';
 import { deadlineAt } from '../../virtual/deadline.js';
 import { silent } from '../../virtual/silent.js';
@@ -8,8 +8,8 @@ const hour = 3_600_000;
 
 const failed = (status: number, details: Partial<RequestErrorOptions> = {}) =>
   new RequestError(`status ${status}`, { status, transient: isTransientStatus(status), ...details });
-const closed = new TransportError('The connection closed');
-const silence = new TransportError('No complete response', { isSilence: true });
+const closed = new RequestError('The connection closed');
+const silence = new RequestError('No complete response', { isSilence: true });
 
 /** Sends a request until it succeeds. `fail`: the error of an attempt, and how long the attempt takes. */
 function setUp(expiresAt: number, random: number, fail: (n: number) => Error | undefined, takes = 0) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Key } from '../../../src/api/keys.js';
-import { TransportError } from '../../../src/http/errors.js';
+import type { Key } from '../../../src/api/records.js';
+import { RequestError } from '../../../src/http/errors.js';
 import type { Exchange, HttpResponse } from '../../../src/http/exchange.js';
 import { Rate } from '../../../src/http/rate.js';
 import { type Fate, revokeKeys } from '../../../src/keys/revocation.js';
@@ -10,7 +10,7 @@ import { sendOnce } from '../../virtual/send.js';
 
 type Answer = number | string | Partial<HttpResponse> | Error;
 
-const closed = new TransportError('The connection closed');
+const closed = new RequestError('The connection closed');
 const page = (status: number): Answer => ({ status, body: '<!doctype html><title>Login</title>' });
 const revoked = '{"id":7,"revoked":true}';
 const key = (more = '') => `{"id":7,"name":"ours"${more}}`;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RequestError, TransportError } from '../../../../src/http/errors.js';
+import { RequestError } from '../../../../src/http/errors.js';
 import { Rate } from '../../../../src/http/rate.js';
 import { isTransientStatus } from '../../../../src/http/retry.js';
 import { Troubles } from '../../../../src/modes/wait-operation/troubles.js';
@@ -9,9 +9,9 @@ const failed = (status: number, retryAfterMs?: number) =>
   new RequestError(`status ${status}`, { status, transient: isTransientStatus(status), retryAfterMs });
 const page = new RequestError('an HTML page', { status: 404, transient: true, isPage: true });
 const unusable = new RequestError('an unusable response', { status: 200, transient: true });
-const closed = new TransportError('The connection closed');
-const silence = new TransportError('No complete response', { isSilence: true });
-const unsendable = new TransportError('HTTPS_PROXY is not a URL', { transient: false, mayHaveTakenEffect: false });
+const closed = new RequestError('The connection closed');
+const silence = new RequestError('No complete response', { isSilence: true });
+const unsendable = new RequestError('HTTPS_PROXY is not a URL', { transient: false, mayHaveTakenEffect: false });
 
 type Failures = readonly (readonly [at: number, error: RequestError])[];
 const once = (at: number, error: RequestError) => [at, error] as const;
