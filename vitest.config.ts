@@ -22,8 +22,8 @@ export default defineConfig({
   test: {
     ...shared,
     include: ['test/**/*.test.ts'],
-    // These have commands of their own, `npm run test:nodes`, `npm run test:windows`, `npm run test:official` and `npm run e2e`.
-    exclude: [...configDefaults.exclude, 'test/nodes/**', 'test/windows/**', 'test/official/**', 'test/e2e/**'],
+    // These have commands of their own, `npm run test:nodes`, `npm run test:official` and `npm run e2e`.
+    exclude: [...configDefaults.exclude, 'test/nodes/**', 'test/official/**', 'test/e2e/**'],
     reporters: ['default', ['json', { outputFile: 'build/tests.json' }]],
   },
 });

@@ -4,7 +4,7 @@ import { type Inputs, operationId as id, type Mode, modes, rejectInputs, require
 import { errorOf, type Stage, setStage, staged, warningsOf } from '../kit/stage.js';
 import { defectsOf } from '../kit/text-defects.js';
 import { all, ended } from '../kit/wait.js';
-import { loadManifest } from '../runner/manifest.js';
+import { loadManifest } from '../runner/environment.js';
 
 staged('the step reports all invalid inputs in one error, with what it expects', async ({ stage }) => {
   const result = await rejectInputs(stage, 'wait-operation', {

@@ -34,7 +34,7 @@ test('create-key outputs the key after one request, and shows its id and name in
   expect(main.conclusion).toBe('success');
   expect(main.outputs).toMatchObject({ status: 'ok', key, 'key-id': '2', 'key-name': name });
   expect(service.plane.aliveKeys(name).map(({ id }) => id)).toEqual(['2']);
-  expect([main.annotations, main.env]).toEqual([[], {}]);
+  expect(main.annotations).toEqual([]);
   expect(main.summary).toMatch(new RegExp(`^### ✅ create-key: .*\\b2 \\(${name}\\)`));
   const headers = { authorization: `Bearer ${service.apiKey}`, 'content-type': 'application/json' };
   const body = JSON.stringify({ key_name: name });

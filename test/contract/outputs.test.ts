@@ -19,7 +19,7 @@ staged('a successful wait sets all outputs, and masks only the parent key', asyn
   expect(JSON.parse(result.outputs['operations'] ?? '')).toEqual(operations);
   const head = { mode: 'wait-operation', status: 'finished', count: 3, project_ids: [stage.projectId] };
   expect(JSON.parse(resultFileOf(result))).toEqual({ ...head, operation_id: newer, operation_ids: ids, operations });
-  expect([result.masks, result.env]).toEqual([[stage.service.apiKey], {}]);
+  expect(result.masks).toEqual([stage.service.apiKey]);
   expect(result.state).toEqual({ key: 'nothing-to-revoke' });
 });
 

@@ -5,7 +5,7 @@ import { status } from '../kit/fault.js';
 import { type Inputs, type Mode, modes, requiredInputs } from '../kit/inputs.js';
 import { forged, readSaved } from '../kit/saved-state.js';
 import { setStage, staged } from '../kit/stage.js';
-import { textDefects } from '../kit/text-defects.js';
+import { defectsOf } from '../kit/text-defects.js';
 import type { StepOptions } from '../runner/step.js';
 
 // Another step of the job can read the states that steps saved, and can set STATE_… through GITHUB_ENV. The runner gives that
@@ -73,7 +73,7 @@ test.for<[what: string, forge: (stage: Forgery) => string, env?: StepOptions['en
   const { minted, service } = stage;
   stage.reject();
   const post = await stage.post(forge(stage), env);
-  expect(textDefects(post)).toEqual([]);
+  expect(defectsOf(post)).toEqual([]);
   expect(new Set(stage.keysSent())).toEqual(new Set([`Bearer ${minted}`]));
   expect(post.masks).toContain(minted);
   expect(post.masks).not.toContain(service.apiKey);
@@ -117,7 +117,7 @@ test.for<[what: string, change: (stage: Forgery) => string]>([
 ])('if the state %s, post sends no request and gives an alarm that names the run', async ([, change], context) => {
   const stage = await setForgery(context);
   const post = await stage.post(change(stage));
-  expect(textDefects(post)).toEqual([]);
+  expect(defectsOf(post)).toEqual([]);
   // Without a readable state, post does not know `on-revoke-failure`, so it only warns.
   expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, annotations: [{ kind: 'warning' }] });
   expect(post.annotations[0]?.message).toMatch(/state.*9876543210.*revoke/s);

@@ -29,7 +29,6 @@ export const onCreate = on('create-key', { nth: 1 });
 export const onDelete = on('revoke-key', { nth: 1 });
 export const onList = on('list-keys', {});
 export const onOperations = on('list-operations', {});
-export const onOperation = on('get-operation', {});
 
 /** The rule holds from one second to another. Both are counted from now. */
 export function addBetween({ after, service }: Stage, from: number, to: number, rule: FaultRule): void {

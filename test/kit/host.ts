@@ -4,9 +4,7 @@ export const isWindows = process.platform === 'win32';
 
 /** Why a test cannot run on Windows. There is no other list. */
 const reasons = {
-  signals: 'Windows sends no signals between processes. `npm run test:windows` presses Ctrl+C.',
-  shell: 'Windows has neither `ulimit` nor /dev/full.',
-  case: 'Windows ignores the case of names of variables.',
+  signals: 'Windows sends no signals between processes.',
   namespaces: 'Only Linux has network namespaces.',
   recording: 'Recorded on Linux. On Windows, ends of lines, signals and long variables differ.',
 };

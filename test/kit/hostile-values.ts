@@ -19,7 +19,6 @@ export const attacks: Readonly<Record<string, string>> = {
   'mentions and URLs': '@octocat #1 https://evil.example www.evil.example a@evil.example acme/shop#1 :tada:',
   'Markdown tables': '| a | b |\n|---|---|\n`x` | \\| ``` ~~~',
   'a code fence': '```\n```mermaid\ngraph TD\nHACKED-->B\n```\n',
-  'Mermaid syntax': 'end :crit, 0, 1\nclick 1 href "https://evil.example"\n%%{init: {"theme":"dark"}}%% section x; x:y',
   'the end of a file command': 'x\nEOF\nghadelimiter_x\nstatus=HACKED\nstatus<<EOF\nHACKED\nEOF',
   'the word __proto__': '__proto__',
   'the word constructor': 'constructor',
@@ -27,46 +26,31 @@ export const attacks: Readonly<Record<string, string>> = {
 };
 
 const attack = fc.constantFrom(...Object.values(attacks));
-
-const anything = fc.string({ unit: 'binary', maxLength: 40 });
 const signs = fc.string({ unit: fc.constantFrom(...'`@#<>&|:[]()!*_~"\'\\/\n\r \u001b-.%'), maxLength: 40 });
-const pair = fc.tuple(attack, attack).map((both) => both.join('\n'));
 /** Any text, and often one of the attacks. */
-export const text = fc.oneof(attack, attack, anything, anything, signs, pair);
-
-const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', 'key', 'id', 'message', '', '0'];
-const name = fc.oneof(fc.constantFrom(...names), text);
-const numbers = ['1e400', '-1e400', '-0', '1e21', '0.1', '-1', '9007199254740993', '9'.repeat(400), '1e-400'];
+export const text = fc.oneof(attack, attack, fc.string({ unit: 'binary', maxLength: 40 }), signs);
 
 const nested = `${'[{"a":'.repeat(50)}1${'}]'.repeat(50)}`;
+const words = ['null', 'true', '{}', '[]', '""', '1e400', '-0', '9007199254740993', '9'.repeat(400)];
 
-/** JSON text of any shape, with numbers, names and depths that JSON.stringify never writes. */
-export const json: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
-  value: fc.oneof(
-    { maxDepth: 3, depthIdentifier: 'hostile' },
-    { weight: 3, arbitrary: text.map((value) => JSON.stringify(value)) },
-    { weight: 2, arbitrary: fc.constantFrom('null', 'true', 'false', '{}', '[]', '""', '0', '1') },
-    { weight: 2, arbitrary: fc.constantFrom(...numbers) },
-    { weight: 1, arbitrary: fc.constant(nested) },
-    { weight: 1, arbitrary: fc.array(tie('value'), { maxLength: 3 }).map((items) => `[${items}]`) },
-    { weight: 2, arbitrary: fc.array(fc.tuple(name, tie('value')), { maxLength: 3 }).map(printObject) },
-  ),
-})).value;
+/** JSON text, also with numbers and depths that JSON.stringify never writes. */
+export const json: fc.Arbitrary<string> = fc.oneof(
+  text.map((value) => JSON.stringify(value)),
+  fc.constantFrom(...words, nested),
+  fc.json({ maxDepth: 3 }),
+);
 
-/** A name may occur twice. */
-function printObject(fields: readonly (readonly [name: string, value: string])[]): string {
-  return `{${fields.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`;
-}
+const names = ['__proto__', 'constructor', 'toString', 'then', 'key', 'id', 'message', '', '0', 'extra'];
 
-/** A record with these fields, except that some have another value or are missing. */
+/** A record with these fields, except that some have another value, or are missing, or occur twice. */
 export function record(fields: Readonly<Record<string, string>>): fc.Arbitrary<string> {
   const given = Object.entries(fields).map(([name, value]) =>
     fc.oneof(
-      { weight: 12, arbitrary: fc.constant([[name, value]]) },
-      { weight: 3, arbitrary: json.map((other) => [[name, other]]) },
+      { weight: 12, arbitrary: fc.constant([`"${name}":${value}`]) },
+      { weight: 3, arbitrary: json.map((other) => [`"${name}":${other}`]) },
       { weight: 1, arbitrary: fc.constant([]) },
     ),
   );
-  const more = fc.array(fc.tuple(fc.constantFrom(...names, 'extra'), json), { maxLength: 1 });
-  return fc.tuple(...given, more).map((parts) => printObject(parts.flat() as [string, string][]));
+  const more = fc.tuple(fc.constantFrom(...names), json).map(([name, value]) => [`"${name}":${value}`]);
+  return fc.tuple(...given, fc.oneof(more, fc.constant([]))).map((parts) => `{${parts.flat()}}`);
 }

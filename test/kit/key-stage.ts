@@ -48,7 +48,7 @@ export async function setKeyStage(context: TestContext, options: KeyStageOptions
     return {
       alive: alive.map(({ id }) => id),
       unnamed: alive.filter((key) => !isNamed(key)).map(({ id }) => id),
-      secretsShown: secretsShown([main, post], known, service.requests),
+      secretsShown: secretsShown([main, post], known),
       othersRevoked: others.filter(({ id }) => !plane.isAlive(id)).map(({ name }) => name),
     };
   };

@@ -6,8 +6,5 @@ export const withDefect = (DEFECT: string) => ({ nodeArgs: preload('defect'), en
 
 export const shortPauses = preload('quick-dice');
 
-/** Half of the 20 s of a post step are over when it begins. */
-export const lateStart = preload('late-start');
-
 /** To its clock, the process starts 10 s later than it does. */
 export const tenSecondsLater = preload('ten-seconds-later');

@@ -1,29 +1,27 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parentKey, setKeyStage } from './key-stage.js';
+import { Job } from '../runner/job.js';
+import { parentKey } from './key-stage.js';
+import { secretsShown } from './secrets-shown.js';
 
-const forms: readonly ((secret: string) => string)[] = [
-  (secret) => secret.slice(4, 20),
-  (secret) => Buffer.from(`x: Bearer ${secret}`).toString('base64'),
-  (secret) => Buffer.from(secret).toString('hex').toUpperCase(),
-  (secret) => encodeURIComponent(secret),
-  (secret) => JSON.stringify({ secret }),
-  (secret) => secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&#34;'),
-];
+const forms: Readonly<Record<string, string>> = {
+  'a piece': parentKey.slice(4, 20),
+  base64: Buffer.from(`x: Bearer ${parentKey}`).toString('base64'),
+  base64url: Buffer.from(`x: Bearer ${parentKey}`).toString('base64url'),
+  hex: Buffer.from(parentKey).toString('hex').toUpperCase(),
+  'a URL': encodeURIComponent(parentKey),
+  JSON: JSON.stringify({ parentKey }),
+  HTML: parentKey.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&#34;'),
+  'a mask of more': `::add-mask::x${parentKey}`,
+};
 
-test('the search for secrets finds encoded forms of a key in files and streams', async (context) => {
-  const stage = await setKeyStage(context);
-  const main = await stage.startCreate().done;
-  const post = await stage.runPost(main);
-  const minted = main.outputs['key'] ?? '';
-  const shown = (result = post) => stage.leftovers(main, result).secretsShown;
-  expect(shown()).toEqual([]);
-  const path = join(main.job.temp, 'a file');
-  for (const text of forms.flatMap((form) => [form(minted), form(parentKey)])) {
-    writeFileSync(path, `some text ${text} and more`);
-    expect(shown(), text).toEqual([expect.stringContaining(path)]);
-  }
-  rmSync(path);
-  expect(shown({ ...post, stdout: `::add-mask::x${minted}\n` })).toHaveLength(1);
+test.for(Object.entries(forms))('the search for secrets finds %s in streams and files', ([, form], context) => {
+  const job = new Job();
+  context.onTestFinished(() => job.dispose());
+  const shown = (stdout: string) => secretsShown([{ stdout, stderr: '', job }], { minted: [], others: [parentKey] });
+  expect(shown(`::add-mask::${parentKey.replaceAll('%', '%25')}\n`)).toEqual([]);
+  expect(shown(`some text\n${form}\nand more`)).toHaveLength(1);
+  writeFileSync(join(job.temp, 'a-file'), `some text ${form} and more`);
+  expect(shown('')).toHaveLength(1);
 });

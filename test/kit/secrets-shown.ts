@@ -1,45 +1,32 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Exchange } from '../../control-plane/index.js';
 import type { StepResult } from '../runner/step.js';
 
-type Place = readonly [place: string, text: string];
+/** What is read of a step: its job has one folder. */
+type Shown = Pick<StepResult, 'stdout' | 'stderr'> & { readonly job: Pick<StepResult['job'], 'root'> };
 
 /**
- * Finds secrets, or pieces of them, in the streams, files and requests of the steps of one job. A secret may be only in the
- * masks and in the header that sends it, a minted key also in the output `key` and main's state.
+ * Finds pieces of secrets in the streams and files of the steps of one job. A secret may be only in masks, a minted key also
+ * in the output `key` and main's state.
  */
 export function secretsShown(
-  results: readonly StepResult[],
+  steps: readonly Shown[],
   { minted, others }: Record<'minted' | 'others', readonly string[]>,
-  requests: readonly Pick<Exchange, 'n' | 'path' | 'body' | 'headers'>[] = [],
 ): string[] {
   const secrets = [...minted, ...others];
-  const streams = results.flatMap(({ stdout, stderr }, n): Place[] => [
-    [`stdout of step ${n}`, withoutMasks(stdout, secrets)],
-    [`stderr of step ${n}`, stderr],
-  ]);
-  const files = results.slice(0, 1).flatMap(({ job, files: { output, state } }) =>
-    readdirSync(job.root, { recursive: true, withFileTypes: true }).flatMap((entry): Place[] => {
-      if (!entry.isFile()) return [];
-      const path = join(entry.parentPath ?? entry.path, entry.name);
-      const text = readFileSync(path, 'latin1');
-      return [[path, path === output || path === state ? withoutMinted(text, minted) : text]];
-    }),
-  );
-  const sent = requests.map(
-    ({ n, path, body, headers }): Place => [
-      `request ${n}`,
-      JSON.stringify([path, body, { ...headers, authorization: '' }]),
-    ],
-  );
-  const pieces = new Set(secrets.flatMap(formsOf).flatMap(windows));
-  return [...streams, ...files, ...sent].flatMap(([place, text]) => {
-    const found = decodings(text).flatMap(windows);
-    return found
-      .filter((piece) => pieces.has(piece))
-      .slice(0, 1)
-      .map((piece) => `${place}: ${piece}`);
+  const files = readdirSync(steps[0]?.job.root ?? '', { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  const texts = [
+    ...steps.map(({ stdout, stderr }, n) => [`step ${n}`, withoutMasks(stdout, secrets) + stderr] as const),
+    ...files.map((path) => [path, withoutMinted(readFileSync(path, 'latin1'), minted)] as const),
+  ];
+  const pieces = new Set(secrets.flatMap(formsOf).flatMap(piecesOf));
+  return texts.flatMap(([place, text]) => {
+    const shown = decodings(text)
+      .flatMap(piecesOf)
+      .find((piece) => pieces.has(piece));
+    return shown === undefined ? [] : [`${place}: ${shown}`];
   });
 }
 
@@ -61,25 +48,20 @@ export function decodings(text: string): string[] {
 /** Within a longer text, base64 begins at any of three places. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
-  const inBase64 = [0, 1, 2].flatMap((at) => {
-    return [bytes.subarray(at).toString('base64url'), bytes.subarray(at).toString('base64')];
-  });
-  return [secret, bytes.toString('hex'), ...inBase64];
+  return [secret, bytes.toString('hex'), ...[0, 1, 2].map((at) => bytes.subarray(at).toString('base64'))];
 }
 
-/** All pieces that are too long for chance. */
-function windows(text: string): string[] {
-  const [lower, length] = [text.toLowerCase(), 12];
-  return Array.from({ length: Math.max(0, text.length + 1 - length) }, (_, n) => lower.slice(n, n + length));
+/** All pieces that are too long for chance. Base64 and base64url have the same ones. */
+function piecesOf(text: string): string[] {
+  const [plain, length] = [text.toLowerCase().replaceAll('-', '+').replaceAll('_', '/'), 12];
+  return Array.from({ length: Math.max(0, plain.length + 1 - length) }, (_, n) => plain.slice(n, n + length));
 }
 
 /** Removes lines that are the mask of a whole secret, and nothing else. */
 function withoutMasks(text: string, secrets: readonly string[]): string {
   const masks = new Set(secrets.map((secret) => `::add-mask::${secret.replaceAll('%', '%25')}`));
-  return text
-    .split(/\r?\n/)
-    .filter((line) => !masks.has(line))
-    .join('\n');
+  const lines = text.split(/\r?\n/);
+  return lines.filter((line) => !masks.has(line)).join('\n');
 }
 
 /** Removes a minted key from the output or state `key`, where it is handed over. */

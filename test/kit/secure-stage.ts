@@ -28,7 +28,4 @@ export function expectRevoked({ service }: Stage, main: StepResult, post: StepRe
   expect(warningsOf(post)).toEqual([]);
 }
 
-/** The service at its own port: at 443 only the proxy knows it. */
-export const pastProxy = ({ port }: { readonly port: number }) => ({ 'base-url': `https://control.test:${port}/v2` });
-
 export const proxyUrl = ({ port }: ProxyServer, login = ''): string => `http://${login}127.0.0.1:${port}`;

@@ -16,8 +16,6 @@ import { FakeWorkflowRuns } from './workflow-runs.js';
 export interface StageOptions extends ServedControlPlaneOptions {
   /** The built bundle runs as a process, and talks to a server on the loopback interface. Default: in virtual time. */
   readonly overSockets?: boolean;
-  /** Over sockets: starts the processes of steps. Default: as Node does. */
-  readonly startProcess?: NonNullable<StepOptions['spawn']> | undefined;
   readonly trip?: Trip | undefined;
   /** A function tells it for main and for post. */
   readonly clockAheadMs?: number | ((part: 'main' | 'post') => number);
@@ -39,7 +37,7 @@ export const day = 24 * hour;
 /** A control plane with one project and the key 1, a GitHub, and steps of the action against them. */
 export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, options: StageOptions = {}) {
   const { overSockets = false, oneJob = false, clockAheadMs = 0, ...more } = options;
-  const { trip, respond, startProcess, ...ofService } = more;
+  const { trip, respond, ...ofService } = more;
   const ownPaths: string[] = [];
   const ownExchange: Exchange | undefined =
     respond &&
@@ -95,7 +93,7 @@ export async function setStage({ onTestFinished }: Pick<TestContext, 'onTestFini
   const common: StepOptions = {
     limitMs: overSockets ? 35_000 : 30_000,
     node: process.env['NODE_OF_BUNDLE'],
-    spawn: startVirtual ?? startProcess,
+    spawn: startVirtual,
     now: virtual && (() => clock.now()),
     job: oneJob ? own : undefined,
   };

@@ -7,28 +7,18 @@ const exceptionWords =
 /** More of the long attack than is shown of any text. */
 const uncut = /(?:HACKED ){50}/;
 
-/** Text of a step that acts as more than text, and an end without exactly the error annotation that it needs. */
-export function defectsOf(result: StepResult): string[] {
-  const { annotations, conclusion } = result;
+/** Text of a step that acts as more than text or tells of an exception, and an end without the one error that it needs. */
+export function defectsOf({ annotations, commands, conclusion, lines, summary }: StepResult): string[] {
+  const texts = [...annotations.map(({ message }) => message), ...lines];
   const errors = annotations.filter(({ kind }) => kind === 'error').length;
-  const wrongWords = annotations.map(({ raw }) => raw).filter((raw) => exceptionWords.test(raw));
   return [
-    ...textDefects(result),
-    ...wrongWords,
-    ...(errors === (conclusion === 'success' ? 0 : 1) ? [] : [`${errors} errors`]),
-  ];
-}
-
-/** Text in the log, the annotations, the command files or the summary that acts as more than text. */
-export function textDefects({ annotations, commands, lines, summary }: StepResult): string[] {
-  const messages = annotations.map(({ message }) => message);
-  const acts = (text: string) => invisible.test(text) || text.includes('##[') || uncut.test(text);
-  return [
-    ...commands.flatMap(({ name }) => (ownCommands.includes(name) ? [] : [`command: ${name}`])),
-    ...annotations.flatMap(({ message, source }) => (source === 'runner' ? [`the runner reports: ${message}`] : [])),
-    ...[...messages, ...lines.map(({ text }) => text)].filter(acts),
-    ...messages.filter((message) => /^\s*::/m.test(message)),
+    ...commands.map(({ name }) => name).filter((name) => !ownCommands.includes(name)),
+    ...texts.filter((text) => invisible.test(text) || text.includes('##[') || uncut.test(text)),
+    ...annotations.flatMap(({ message, raw, source }) =>
+      source === 'runner' || /^\s*::/m.test(message) || exceptionWords.test(raw) ? [message] : [],
+    ),
     ...summaryDefects(summary),
+    ...(errors === (conclusion === 'success' ? 0 : 1) ? [] : [`${errors} errors`]),
   ];
 }
 

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 
-/** A mistake that a tired colleague could make: it replaces the text `replace`, which occurs once in the file, by the text `by`. */
-export type Mutant = (typeof byHand)[number];
-
 /**
+ * Mistakes that a tired colleague could make: each replaces a text that occurs once in its file by another.
+ *
  * Below the path of its file each mutant has a line `name: defect` or `name (simulated): defect`, and a diff: lines that go
  * (`-`), come (`+`) or stay (a space), and within these the words that go (`[-old-]`) or come (`{+new+}`). `(simulated)`: the
  * simulation must find it, too.
@@ -24,7 +23,7 @@ export const byHand = readFileSync('test/mutants/by-hand.txt', 'utf8')
   });
 
 /** The file with the mutant. */
-export function mutated({ name, file, replace, by }: Mutant): string {
+export function mutated({ name, file, replace, by }: (typeof byHand)[number]): string {
   const source = readFileSync(file, 'utf8');
   const places = source.split(replace).length - 1;
   if (places !== 1) throw new Error(`The mutant ${name} does not apply: ${file} contains its text ${places} times.`);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { hasIpv6 } from '../kit/listen.js';
 import { startRelay } from '../kit/peers.js';
 import { preload } from '../kit/preload.js';
-import { expectRevoked, pastProxy, setSecureStage } from '../kit/secure-stage.js';
+import { expectRevoked, setSecureStage } from '../kit/secure-stage.js';
 import { setProcess, warningsOf } from '../kit/stage.js';
 import { authorityFile, good } from '../kit/tls/certificates.js';
 import { forever } from '../kit/wait.js';
@@ -28,7 +28,7 @@ test.concurrent('main and post reach a host in NO_PROXY without the proxy, altho
   // The addresses of the documentation never respond; the other one accepts a connection late.
   const ADDRESSES = '192.0.2.1,127.0.0.1,2001:db8::1,192.0.2.2';
   const options = { env: { NO_PROXY: 'else.test,control.test', ADDRESSES }, nodeArgs: preload('control-test-is-here') };
-  const main = await stage.runMode('create-key', pastProxy(stage), options);
+  const main = await stage.runMode('create-key', { 'base-url': `https://control.test:${stage.port}/v2` }, options);
   const post = await stage.runPost(main);
   expectRevoked(stage, main, post);
   expect(warningsOf(main)).toEqual([]);

@@ -1,10 +1,10 @@
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, type TestContext, test } from 'vitest';
 import { onCreate, onDelete } from '../kit/fault.js';
 import { needs } from '../kit/host.js';
 import { type FinishedJob, type JobPlan, noLeftovers, runJob } from '../kit/key-stage.js';
-import { lateStart, preload, withDefect } from '../kit/preload.js';
+import { withDefect } from '../kit/preload.js';
 import { errorOf, setProcess, warningsOf } from '../kit/stage.js';
 
 const run = (context: TestContext, plan: JobPlan) => runJob(context, { overSockets: true, ...plan });
@@ -29,15 +29,6 @@ test.concurrent('main and post write the parent key to no file and no stream', a
   expect(job.main.log + job.post.log).not.toContain(secret);
   // Post masks the minted key and its four encodings, and the parent key, before it prints anything.
   expect(job.post.stdout).toMatch(/^(::add-mask::.*\n){2}/);
-  expectRevoked(job);
-});
-
-test.concurrent('if main saved the key name but could not save the key, post finds and revokes the key', async (context) => {
-  const options = { nodeArgs: preload('signal-at'), env: { SIGNAL_AT: 'ENOSPC before state 3' } };
-  const job = await run(context, { options, post: { nodeArgs: lateStart } });
-  expect(job.main.conclusion).toBe('failure');
-  expect(job.main.outputs['key'] ?? '').toBe('');
-  expect(errorOf(job.main)).toMatch(/ENOSPC/);
   expectRevoked(job);
 });
 
@@ -83,14 +74,4 @@ test.concurrent('without a key, post loads only its entry file', async (context)
   const { files, modules } = JSON.parse(readFileSync(record, 'utf8')) as { files: string[]; modules: string[] };
   expect(files.map((file) => basename(file)).sort()).toEqual(['index.js', 'loads.cjs', 'ten-seconds-later.cjs']);
   expect(modules.filter((name) => /^NativeModule (http|https|net|tls|crypto)$/.test(name))).toEqual([]);
-});
-
-test.concurrent('post fails if a part of its bundle is missing', async (context) => {
-  const { folder, runMode, runPost } = await setProcess(context);
-  cpSync('action.yml', join(folder, 'action.yml'));
-  cpSync('dist', join(folder, 'dist'), { recursive: true });
-  rmSync(join(folder, 'dist', 'post', 'revoke-in-post.js'));
-  const post = await runPost(await runMode('create-key'), { actionYml: join(folder, 'action.yml') });
-  expect(post.exitCode).not.toBe(0);
-  expect(post.conclusion).toBe('failure');
 });

@@ -1,8 +1,7 @@
 import { expect, type TestContext, test } from 'vitest';
 import { startControlPlane } from '../../control-plane/index.js';
 import { startProxy } from '../kit/peers.js';
-import { lateStart, preload, shortPauses } from '../kit/preload.js';
-import { readSaved } from '../kit/saved-state.js';
+import { preload, shortPauses } from '../kit/preload.js';
 import { proxyUrl, setSecureStage } from '../kit/secure-stage.js';
 import { errorOf, setProcess } from '../kit/stage.js';
 import { addOldAndYoung, expectUnread } from '../kit/sweep.js';
@@ -11,12 +10,9 @@ import type { StepResult } from '../runner/step.js';
 
 const trusting = { NODE_EXTRA_CA_CERTS: authorityFile };
 
-const wrongScheme = /GET \/v2\/projects: (?!.*\.c:\d).{10}.*base-url/;
 test.concurrent.for<[what: string, tls: typeof good | undefined, url: string, reason: RegExp]>([
   ['a certificate that has expired', expired, 'https://HOST', /certificate has expired/],
   ['a certificate for another host', ofAnotherName, 'https://HOST', /does not match certificate's altnames/],
-  ['a plain HTTP server at an https URL', undefined, 'https://HOST', wrongScheme],
-  ['a TLS server at an http URL', good, 'http://HOST', wrongScheme],
   ['an unknown host', good, 'https://contrrol.test', /ENOTFOUND contrrol\.test.*base-url/],
 ])('the step fails on %s, and sends no request', async ([, tls, url, reason], context) => {
   const { service, runMode } = await setProcess(context, tls && { tls });
@@ -26,15 +22,6 @@ test.concurrent.for<[what: string, tls: typeof good | undefined, url: string, re
   expect(result.outputs).toMatchObject({ status: 'error' });
   expect(errorOf(result)).toMatch(reason);
   expect(service.requests).toEqual([]);
-});
-
-test.concurrent('a create whose TLS connection is reset counts as lost, because the service may have made a key', async (context) => {
-  const { service, runMode } = await setProcess(context, { tls: good });
-  service.faults.add({ endpoint: 'create-key', nth: 1, fault: { kind: 'cut-before-headers', by: 'reset' } });
-  const result = await runMode('create-key', {}, { env: trusting, nodeArgs: shortPauses });
-  expect(result).toMatchObject({ exitCode: 0, outputs: { status: 'ok' } });
-  expect(service.requests.map(({ endpoint }) => endpoint)).toEqual(['create-key', 'create-key']);
-  expect(readSaved(result.state['key'] ?? '').object).toMatchObject({ lostCreates: 1 });
 });
 
 /** A step with these options meets a certificate of an unknown authority. */
@@ -60,7 +47,7 @@ const encounters: Readonly<Record<string, Encounter>> = {
   'of the service in post': async (context) => {
     const { service, runMode, runPost } = await setProcess(context, { tls: good });
     const main = await runMode('create-key', { 'on-revoke-failure': 'fail' }, { env: trusting });
-    const post = await runPost(main, { env: careless, nodeArgs: [...shortPauses, ...lateStart] });
+    const post = await runPost(main, { env: careless, nodeArgs: [...shortPauses, ...preload('late-start')] });
     return [post, service.requests.slice(1)];
   },
 };

@@ -1,12 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { type ChildOptions, type StepProcess, type Stream, startChild } from './child.js';
 import { createCommandFiles, takeFiles } from './command-files.js';
-import { buildEnvironment } from './environment.js';
+import { buildEnvironment, loadManifest } from './environment.js';
 import { Job } from './job.js';
-import { LineSplitter } from './line-splitter.js';
-import { loadManifest } from './manifest.js';
 import { StepLog } from './step-log.js';
 
 export interface StepOptions {
@@ -62,38 +59,30 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
   const { now = () => performance.now() } = given;
   const startedAt = now();
   const elapsed = () => now() - startedAt;
-  /** `text`: as printed, before masks, commands included. `ms`: since the start of the process. */
-  const lines: { readonly stream: Stream; readonly text: string; readonly ms: number }[] = [];
-  const open = (stream: Stream) =>
-    new LineSplitter((text) => {
-      log.take(text);
-      lines.push({ stream, text, ms: elapsed() });
-    });
-  const streams = { stdout: open('stdout'), stderr: open('stderr') };
-  const onData: ChildOptions['onData'] = (stream, chunk) => streams[stream].write(chunk);
+  const chunks: Record<Stream, Buffer[]> = { stdout: [], stderr: [] };
+  const onData: ChildOptions['onData'] = (stream, chunk) => void chunks[stream].push(chunk);
   const { spawn = startChild, node = process.execPath, nodeArgs = [] } = given;
   const child = spawn({ file: node, args: [...nodeArgs, entry], cwd: job.workspace, env, onData }, stage);
   const kill = (signal: NodeJS.Signals = 'SIGKILL') => {
     if (!child.hasExited) child.kill(signal);
   };
   let overran = false;
-  let isOver = false;
-  let cancelling: Promise<void> | undefined;
+  let isCancelled = false;
   const limit = setTimeout(() => {
     overran = true;
     kill();
   }, given.limitMs ?? 30_000);
   const finish = async () => {
-    const end = await child.ended.finally(() => {
-      clearTimeout(limit);
-      isOver = true;
-    });
+    const end = await child.ended.finally(() => clearTimeout(limit));
     const ms = elapsed();
-    const [stdout, stderr] = [streams.stdout.end(), streams.stderr.end()];
+    const textOf = (stream: Stream) => Buffer.concat(chunks[stream]).toString();
+    const [stdout, stderr] = [textOf('stdout'), textOf('stderr')];
+    const lines = [...linesOf(stdout), ...linesOf(stderr)];
+    for (const line of lines) log.take(line);
     const { annotations, commands, masks } = log;
-    const effects = takeFiles(files, log, job, stage);
+    const effects = takeFiles(files, log, stage);
     let conclusion: 'success' | 'failure' | 'cancelled' = end.exitCode !== 0 || log.failed ? 'failure' : 'success';
-    if (cancelling !== undefined) {
+    if (isCancelled) {
       conclusion = 'cancelled';
       log.annotate('error', 'The operation was canceled.', 'runner');
     }
@@ -107,6 +96,7 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
       stdout,
       stderr,
       output: stdout + stderr,
+      /** As printed, before masks, commands included. */
       lines,
       /** As a user sees it: masked, and commands carried out. */
       log: log.lines.map((line) => `${line}\n`).join(''),
@@ -129,8 +119,10 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
       if (child.closeStdout === undefined) throw new Error('closeStdout needs `overSockets`.');
       return child.closeStdout();
     },
+    /** As the runner does at first. A step that does not end by itself then runs over its limit. */
     cancel: () => {
-      if (!child.hasExited) cancelling ??= cancel({ kill, ended: child.ended });
+      isCancelled ||= !child.hasExited;
+      kill('SIGINT');
       return done;
     },
     /** Waits for an event of the test. A step that ends before it fails the test at once, with its output. */
@@ -141,27 +133,11 @@ function start(stage: Stage, given: StepOptions, state: Readonly<Record<string, 
       tooEarly.catch(() => {});
       return Promise.race([event, tooEarly]);
     },
-    /** Waits for a line with this text in either stream. Rejects when the process ends without it. */
-    waitForLine: async (part: string) => {
-      while (!lines.some(({ text }) => text.includes(part))) {
-        if (isOver) throw new Error(`the process ended without “${part}”; it printed:\n${log.lines.join('\n')}`);
-        await pause(10);
-      }
-    },
   };
 }
 
-/** The signals by which the runner cancels, and how many seconds it waits after each. */
-const cancelSequence = [
-  ['SIGINT', 7.5],
-  ['SIGTERM', 2.5],
-  ['SIGKILL', 0],
-] as const;
-
-async function cancel(child: Pick<StepProcess, 'kill' | 'ended'>): Promise<void> {
-  const isOver = child.ended.catch(() => undefined).then(() => true);
-  for (const [signal, waits] of cancelSequence) {
-    child.kill(signal);
-    if (await Promise.race([isOver, pause(waits * 1000, false, { ref: false })])) return;
-  }
+/** A lone carriage return ends a line, too. A first BOM is dropped. */
+function linesOf(text: string): string[] {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
+  return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
 }

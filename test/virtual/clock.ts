@@ -1,5 +1,6 @@
 import type { Clock as ServiceClock } from '../../control-plane/index.js';
 import type { Clock } from '../../src/time/clock.js';
+import { Cancellation, Deadline } from '../../src/time/deadline.js';
 
 /** Time that passes only when all work of a moment is done, and then jumps to the next appointment. */
 export class VirtualClock implements Clock {
@@ -71,4 +72,10 @@ export class VirtualClock implements Clock {
       setImmediate(turn);
     });
   }
+}
+
+/** A deadline of virtual time, its clock, and what cancels it. */
+export function deadlineAt(expiresAt: number) {
+  const [clock, cancellation] = [new VirtualClock(), new Cancellation()];
+  return { clock, cancellation, deadline: new Deadline(clock, expiresAt, cancellation) };
 }

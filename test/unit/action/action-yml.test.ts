@@ -3,18 +3,10 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { defaults } from '../../../src/action/inputs/input-reader.js';
 
-const { inputs, outputs } = parse(readFileSync('action.yml', 'utf8'));
+const { inputs } = parse(readFileSync('action.yml', 'utf8'));
 
 test('action.yml and the code have the same inputs with the same defaults', () => {
   const declared = Object.entries<{ default?: unknown }>(inputs).map(([name, input]) => [name, input.default ?? '']);
   const token = { 'github-token': `\${{ github.token }}` };
   expect(Object.fromEntries(declared)).toEqual({ ...defaults, ...token });
-});
-
-test('every input and output has a description, and a name in kebab-case', () => {
-  for (const one of [inputs, outputs])
-    for (const [name, { description }] of Object.entries<{ description: string }>(one)) {
-      expect(description, name).toMatch(/\w{3}/);
-      expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
-    }
 });

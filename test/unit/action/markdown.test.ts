@@ -3,12 +3,6 @@ import { expect, test } from 'vitest';
 import { paragraph } from '../../../src/action/markdown.js';
 import { summaryDefects } from '../../kit/text-defects.js';
 
-test('a paragraph of a summary shows each line as code', () => {
-  const text = 'by @octocat in #12, <b>\n\n& https://x.test';
-  const html = '<p><code>by @octocat in #12, &lt;b&gt;</code><br><code>&amp; https://x.test</code></p>\n';
-  expect(paragraph(text)).toBe(html);
-});
-
 test('a summary shows any text as plain text', () => {
   const signs = '“”`"\'()[]<>&@#:;*_~!|/\\-. \n\rab7é';
   const parts = fc.constantFrom(...signs, '```', 'www.x.test', 'GH-7', '##[x]', 'abcdef0');

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { paragraph } from '../../../src/action/markdown.js';
 import { Secrets } from '../../../src/action/secrets.js';
-import { type PublishContext, publishOutputs } from '../../../src/action/step-report.js';
 
 test('a secret is redacted in plain text, JSON, HTML, URLs and base64', () => {
   const secrets = new Secrets(() => undefined);
@@ -12,16 +10,6 @@ test('a secret is redacted in plain text, JSON, HTML, URLs and base64', () => {
     ...['a2V5ICIxMiIgJiAzJQ', 'QmVhcmVyIGtleSAiMTIiICYgMyU'],
   ])
     expect(secrets.redact(`<${text}>`)).toBe('<***>');
-});
-
-test('a secret that holds a command of the runner is redacted in an output', () => {
-  const secrets = new Secrets(() => undefined);
-  secrets.add('##[key-of-8');
-  const outputs: string[] = [];
-  const toolkit = { output: (name: string, value: string) => outputs.push(`${name}=${value}`) };
-  const report = { status: 'ok', succeeded: true, headline: '', outputs: { keys: ['##[key-of-8'] } };
-  publishOutputs(report, { toolkit, secrets, environment: {} } as unknown as PublishContext);
-  expect(outputs).toContain('keys=["***"]');
 });
 
 test('a secret is redacted completely even if another secret is its beginning', () => {
@@ -44,11 +32,4 @@ test('a secret of seven characters is neither masked nor redacted, because ordin
   const secrets = new Secrets((text) => masked.push(text));
   secrets.add('', 'timeout', 'eight-ch');
   expect([masked, secrets.redact('a timeout')]).toEqual([['eight-ch'], 'a timeout']);
-});
-
-const split = ['key-that-ends.', '(key)and<more>', 'key`with`ticks'];
-test.each(split)('the secret %s is redacted in a summary, although HTML escapes its characters', (secret) => {
-  const secrets = new Secrets(() => undefined);
-  secrets.add(secret);
-  expect(secrets.redact(paragraph(`No ${secret} here`))).toBe('<p><code>No *** here</code></p>\n');
 });

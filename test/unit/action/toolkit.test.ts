@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import { expect, test, vi } from 'vitest';
-import { Secrets } from '../../../src/action/secrets.js';
-import { escapeCommands, shielded, toolkit } from '../../../src/action/toolkit.js';
+import { expect, test } from 'vitest';
+import { escapeCommands } from '../../../src/action/toolkit.js';
 import { Masker } from '../../runner/masker.js';
 import { StepLog } from '../../runner/step-log.js';
 
@@ -29,19 +28,4 @@ test('the runner finds no command in any escaped text', () => {
 
 test.each(['no command at all', 'a :: b', 'a::b', '[error] #1 ## title'])('the log text %j stays unchanged', (text) => {
   expect(escapeCommands(text)).toBe(text);
-});
-
-test('messages of all levels are printed with their commands escaped', ({ onTestFinished }) => {
-  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-  vi.stubEnv('RUNNER_DEBUG', '1');
-  onTestFinished(() => {
-    write.mockRestore();
-    vi.unstubAllEnvs();
-  });
-  const kinds = ['info', 'notice', 'warning', 'error', 'debug'] as const;
-  const safe = shielded(toolkit, new Secrets(() => undefined));
-  for (const kind of kinds) safe[kind]('a ##[add-mask]b');
-  const printed = write.mock.calls.map(([text]) => text).join('');
-  expect(printed.split('add-mask]b')).toHaveLength(kinds.length + 1);
-  expect(printed).not.toContain('##[');
 });

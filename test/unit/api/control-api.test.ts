@@ -2,10 +2,8 @@ import { expect, test } from 'vitest';
 import type { Exchange } from '../../../src/http/exchange.js';
 import { Rate } from '../../../src/http/rate.js';
 import { Cancellation, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
-import { apiBy } from '../../virtual/api.js';
-import { VirtualClock } from '../../virtual/clock.js';
-import { deadlineAt } from '../../virtual/deadline.js';
-import { sendOnce } from '../../virtual/send.js';
+import { apiBy, sendOnce } from '../../virtual/api.js';
+import { deadlineAt } from '../../virtual/clock.js';
 
 test('a GET asks every cache on the way for a new response', async () => {
   const caching: unknown[] = [];
@@ -15,6 +13,19 @@ test('a GET asks every cache on the way for a new response', async () => {
   };
   await apiBy(exchange).keys(sendOnce(deadlineAt(60_000).deadline));
   expect(caching).toEqual(['no-cache']);
+});
+
+test.for([
+  [true, /No connection within 30s/],
+  [false, /No complete response within 30s/],
+] as const)('a silence while connecting (%s) tells whether the request may have taken effect', async ([is, says]) => {
+  const exchange: Exchange = ({ progress }) => {
+    if (progress !== undefined) progress.isConnecting = is;
+    return new Promise(() => undefined);
+  };
+  const { clock, deadline } = deadlineAt(60_000);
+  const creating = clock.run(apiBy(exchange).createKey('a-name', { deadline, patience: 30_000 }));
+  await expect(creating).rejects.toMatchObject({ message: expect.stringMatching(says), mayHaveTakenEffect: !is });
 });
 
 test('a response is too late if the work on it ends after the deadline', async () => {
@@ -32,24 +43,6 @@ test('a response is too late if the work on it ends after the deadline', async (
   };
   expect(await list(2_001)).toEqual(new Map());
   await expect(list(2_000)).rejects.toThrow(DeadlineExceeded);
-});
-
-test.for([
-  [true, /No connection within 30s/],
-  [false, /No complete response within 30s/],
-] as const)('a silence while connecting (%s) tells whether the request may have taken effect', async ([is, says]) => {
-  const clock = new VirtualClock();
-  const exchange: Exchange = ({ progress }) => {
-    if (progress !== undefined) progress.isConnecting = is;
-    return new Promise(() => undefined);
-  };
-  const deadline = new Deadline(clock, 60_000, new Cancellation());
-  const attempt = { deadline, patience: 30_000 };
-  const sending = apiBy(exchange, new Rate(clock, () => 0)).revokeKey('7', attempt);
-  await expect(clock.run(sending)).rejects.toMatchObject({
-    message: expect.stringMatching(says),
-    mayHaveTakenEffect: !is,
-  });
 });
 
 test('the time of a slow response is that of its arrival', async () => {

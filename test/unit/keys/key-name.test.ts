@@ -3,16 +3,7 @@ import { expect, test } from 'vitest';
 import { seededRandom } from '../../../control-plane/random.js';
 import { makeKeyName, parseKeyName, repositoryFingerprint } from '../../../src/keys/key-name.js';
 
-const misleading = [
-  'run1',
-  'a-run1-1',
-  '-run99-9-',
-  'kept1-1-abcdefghij-a',
-  '.github',
-  'Ünï_códe',
-  '-'.repeat(100),
-  '',
-];
+const misleading = ['a-run1-1', '-run99-9-', 'kept1-1-abcdefghij-a', '.github', 'Ünï_códe', '-'.repeat(100), ''];
 const repositories = fc.oneof(fc.string({ unit: 'binary', maxLength: 100 }), fc.constantFrom(...misleading));
 const runs = fc.record({
   fingerprint: fc.nat().map((id) => repositoryFingerprint('https://github.com', String(id))),
@@ -32,31 +23,18 @@ test('a key name tells its run, its repository and whether the key is kept, in a
 
 // Keys with these names live on in accounts: a later version must still read them.
 test.for([
-  ['shop-run19512345678-1-FINGERPRIN-abcdefghijkl', 'https://github.com', '123456789', 'run', '19512345678', 1],
-  ['shop-kept19512345678-2-FINGERPRIN-abcdefghijkl', 'https://GHE.example/', 'Acme/Shop', 'kept', '19512345678', 2],
-  ['a-kept5-1-run7-12-FINGERPRIN-abc', 'https://github.com', '987654321', 'run', '7', 12],
-] as const)('%s is read as the name of a key of its run', ([text, server, repository, word, id, attempt]) => {
-  const fingerprint = repositoryFingerprint(server, repository);
-  const origin = { run: { id, attempt, fingerprint }, isKept: word === 'kept' };
-  expect(parseKeyName(text.replace('FINGERPRIN', fingerprint))).toEqual(origin);
-});
-
-test('the fingerprint of a repository stays as it was published', () => {
-  const given = [
-    ['https://github.com', '123456789'],
-    ['https://GHE.example/', 'Acme/Shop'],
-  ] as const;
-  const published = ['n1gu70urhl', 'mtlj8qgktb'];
-  expect(given.map(([server, repository]) => repositoryFingerprint(server, repository))).toEqual(published);
+  ['shop-run19512345678-1-n1gu70urhl-abcdefghijkl', 'https://github.com', '123456789', 'run', '19512345678', 1],
+  ['shop-kept19512345678-2-mtlj8qgktb-abcdefghijkl', 'https://GHE.example/', 'Acme/Shop', 'kept', '19512345678', 2],
+  ['a-kept5-1-run7-12-n1gu70urhl-abc', 'https://github.com', '123456789', 'run', '7', 12],
+] as const)('%s is read as the name of a key of its run', ([name, server, repository, word, id, attempt]) => {
+  const run = { id, attempt, fingerprint: repositoryFingerprint(server, repository) };
+  expect(parseKeyName(name)).toEqual({ run, isKept: word === 'kept' });
 });
 
 test.for([
-  ...['', 'console', 'shop-run9876543210-1-abcdefghij', 'shop-run9876543210-1-abcdefghij-'],
-  ...['-run9876543210-1-abcdefghij-iiiiiiiiiiii', 'run9876543210-1-abcdefghij-iiiiiiiiiiii'],
-  ...['shop-run0-1-abcdefghij-iiiiiiiiiiii', 'shop-run09876543210-1-abcdefghij-iiiiiiiiiiii'],
-  ...['shop-run9876543210-0-abcdefghij-iiiiiiiiiiii', 'shop-run9876543210-1000-abcdefghij-iiiiiiiiiiii'],
-  ...['shop-run9876543210-1-abcdefghi-iiiiiiiiiiii', 'shop-run9876543210-1-abcdefghijk-iiiiiiiiiiii'],
-  ...['SHOP-run9876543210-1-abcdefghij-iiiiiiiiiiii', 'shop-RUN9876543210-1-abcdefghij-iiiiiiiiiiii'],
+  ...['', 'console', 'shop-run9876543210-1-abcdefghij', '-run9876543210-1-abcdefghij-iiiiiiiiiiii'],
+  ...['shop-run09876543210-1-abcdefghij-iiiiiiiiiiii', 'shop-run9876543210-1000-abcdefghij-iiiiiiiiiiii'],
+  ...['shop-run9876543210-1-abcdefghi-iiiiiiiiiiii', 'SHOP-run9876543210-1-abcdefghij-iiiiiiiiiiii'],
   ...['shop-keep9876543210-1-abcdefghij-iiiiiiiiiiii', 'shop-run9876543210-1-abcdefghij-iiiiiiiiiiii\n'],
 ])('“%s” is not a key name of this action', (text) => {
   expect(parseKeyName(text)).toBeUndefined();

@@ -4,10 +4,8 @@ import { Rate } from '../../../src/http/rate.js';
 import { define, type Services } from '../../../src/modes/mode.js';
 import { waitOperation } from '../../../src/modes/wait-operation/wait-operation.js';
 import { Cancellation, CancelledError, Deadline } from '../../../src/time/deadline.js';
-import { apiBy } from '../../virtual/api.js';
-import { deadlineAt } from '../../virtual/deadline.js';
-import { sendOnce } from '../../virtual/send.js';
-import { silent } from '../../virtual/silent.js';
+import { apiBy, sendOnce, silent } from '../../virtual/api.js';
+import { deadlineAt } from '../../virtual/clock.js';
 
 const apiThatSays = (body: string, rate: Rate) => apiBy(async () => ({ status: 200, headers: {}, body }), rate);
 

@@ -1,14 +1,9 @@
 import { expect, test } from 'vitest';
-import { hasContent, idText } from '../../../src/text/json.js';
+import { idText } from '../../../src/text/json.js';
 
 test('an id is a text or an integer that JSON.parse has not rounded', () => {
   const usable = ['p-1', '9007199254740993', 7, Number.MAX_SAFE_INTEGER];
   expect(usable.map((id) => idText(id))).toEqual(usable.map(String));
   const unusable = ['', 2 ** 53, 1.5, true, null, undefined, ['p-1'], { id: 'p-1' }];
   expect(unusable.map((id) => idText(id))).toEqual(unusable.map(() => undefined));
-});
-
-test('a field such as error says nothing if it is empty', () => {
-  expect([undefined, null, false, 0, '', [], {}].map((value) => hasContent(value))).not.toContain(true);
-  expect([true, 1, 'x', [null], { code: null }].map((value) => hasContent(value))).not.toContain(false);
 });

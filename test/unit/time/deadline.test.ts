@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CancelledError, DeadlineExceeded } from '../../../src/time/deadline.js';
-import { deadlineAt } from '../../virtual/deadline.js';
+import { deadlineAt } from '../../virtual/clock.js';
 
 test('work ends at the deadline or at a cancel, and none starts after it; if both have come, the cancel wins', async () => {
   for (const cancelAt of [300, Number.POSITIVE_INFINITY]) {
@@ -20,19 +20,4 @@ test('work ends at the deadline or at a cancel, and none starts after it; if bot
     await expect(late()).rejects.toBeInstanceOf(CancelledError);
     expect(cancelled).toEqual([1, 2]);
   }
-});
-
-test('neither the deadline nor a cancel calls the listeners of work that has ended', async () => {
-  const { clock, cancellation, deadline } = deadlineAt(1_000);
-  let told = 0;
-  for (const end of [async () => 'done', () => Promise.reject(new Error('failed'))]) {
-    const work = deadline.race((onCancel) => {
-      onCancel(() => told++);
-      return end();
-    });
-    await work.catch(() => {});
-  }
-  await clock.run(clock.sleep(2_000));
-  cancellation.cancel();
-  expect(told).toBe(0);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseFilter } from '../../../../src/modes/list/filter.js';
-import { isNew, type Judgement, judge, ListRead, mayHideMore } from '../../../../src/modes/wait-operation/judge.js';
+import { type Judgement, judge, ListRead, mayHideMore } from '../../../../src/modes/wait-operation/judge.js';
 import type { JsonObject } from '../../../../src/text/json.js';
 
 const fields = ['action', 'branch_id'];
@@ -38,23 +38,19 @@ for (const operation of Object.values(known)) ofAnHour.add(operation);
 test.for<[when: string, read: ListRead | undefined, status: string, record: JsonObject, judgement: Judgement]>([
   // An operation that any answer shows unfinished counts, however old it is.
   ['during the first read', during, 'running', record(-100 * hour), 'counts'],
-  ['during the first read', during, 'scheduling', {}, 'counts'],
   ['during the first read', during, 'a new word', record(-hour), 'counts'],
   ['shown by the first read', shown, 'cancelling', record(-hour), 'counts'],
   ['not shown by the first read', notShown, 'running', record(-100 * hour), 'counts'],
 
   // One that has ended counts if it ended at `since` or later.
-  ['during the first read', during, 'finished', record(-hour, 0), 'counts'],
   ['during the first read', during, 'failed', record(-hour, 0), 'counts'],
   ['during the first read', during, 'skipped', record(-hour, 1), 'counts'],
   ['during the first read', during, 'failed', record(-hour, -1), 'history'],
-  ['during the first read', during, 'finished', record(1, -1), 'history'],
   ['shown by the first read', shown, 'cancelled', record(-hour, 0), 'counts'],
   ['shown by the first read', shown, 'cancelled', record(-hour, -1), 'history'],
   // The time of its creation replaces the time of its end. Without both, it is history.
   ['during the first read', during, 'failed', record(0), 'counts'],
   ['during the first read', during, 'failed', record(-1), 'history'],
-  ['during the first read', during, 'error', {}, 'history'],
   ['during the first read', during, 'failed', { created_at: 'soon', updated_at: 'later' }, 'history'],
 
   // One that is new counts, whenever it ended: not shown by the first read, and not created before the oldest one of it.
@@ -70,56 +66,14 @@ test.for<[when: string, read: ListRead | undefined, status: string, record: Json
   expect(judge({ id: 'id', status, record: of }, read, since, parseFilter('', fields))).toBe(judgement);
 });
 
-const automatic = [
-  ...['suspend_compute', 'check_availability', 'tenant_detach', 'tenant_reattach'],
-  ...['timeline_archive', 'timeline_unarchive'],
-];
-
-test.for(automatic)(
-  '%s counts only if an action= line matches it, because the service starts it by itself',
-  (action) => {
-    for (const status of ['running', 'failed', 'finished']) {
-      const operation = { id: 'id', status, record: { action, ...record(0, 1) } };
-      const judged = (filter: string) => judge(operation, empty, since, parseFilter(filter, fields));
-      expect(judged('')).toBe('excluded');
-      expect(judged('action!=create_branch')).toBe('excluded');
-      expect(judged('branch_id!=br-1')).toBe('excluded');
-      expect(judged(`action=${action}`)).toBe('counts');
-      expect(judged('action=*')).toBe('counts');
-      expect(judged('action=create_branch')).toBe('excluded');
-    }
-  },
-);
-
-test.for(['create_branch', 'start_compute', 'an action that is not documented'])(
-  'an operation of a user counts: %s',
-  (action) => {
-    const operation = { id: 'id', status: 'running', record: { action } };
-    expect(judge(operation, during, since, parseFilter('', fields))).toBe('counts');
-  },
-);
-
-test.for([
-  ['branch_id=br-1', { branch_id: 'br-1' }, 'counts'],
-  ['branch_id=br-1', { branch_id: 'br-2' }, 'excluded'],
-  ['branch_id!=br-1', { branch_id: 'br-2' }, 'counts'],
-  ['branch_id!=br-1', { branch_id: 'br-1' }, 'excluded'],
-] as const)('with the filter %s, an operation of %j, unfinished or failed: %s', ([filter, of, judgement]) => {
-  for (const status of ['running', 'failed']) {
-    const operation = { id: 'id', status, record: { ...of, ...record(0, 1) } };
-    expect(judge(operation, empty, since, parseFilter(filter, fields))).toBe(judgement);
+test('an operation that the service starts by itself counts only if an action= line matches it', () => {
+  for (const status of ['running', 'failed', 'finished']) {
+    const operation = { id: 'id', status, record: { action: 'suspend_compute', ...record(0, 1) } };
+    const judged = (filter: string) => judge(operation, empty, since, parseFilter(filter, fields));
+    for (const filter of ['', 'action!=create_branch', 'branch_id!=br-1', 'action=create_branch'])
+      expect(judged(filter)).toBe('excluded');
+    for (const filter of ['action=suspend_compute', 'action=*']) expect(judged(filter)).toBe('counts');
   }
-});
-
-test.for([
-  ['during the first read', during, record(0), false],
-  ['shown by the first read', shown, record(0), false],
-  ['not shown by the first read', notShown, record(-hour), true],
-  ['older than the first read', notShown, record(-hour - 1), false],
-  ['without a time of creation', notShown, {}, true],
-  ['after an empty first read', empty, record(-100 * hour), true],
-] as const)('an operation %s is new: %o %j %s', ([, read, of, isNewOne]) => {
-  expect(isNew({ id: 'id', status: 'running', record: of }, read)).toBe(isNewOne);
 });
 
 /** Of the first read, so many milliseconds before its newest. */
@@ -145,13 +99,4 @@ test.for([
   ['of known operations if the first read had nothing recent', [young], since + 1],
 ] as const)('a later read ends at a page %s', ([, page, recent]) => {
   expect(mayHideMore(page, ofAnHour, recent)).toBe(false);
-});
-
-test('a read knows its oldest operation, wherever it is in the list, and goes back to any time after it', () => {
-  const read = new ListRead(0);
-  expect([read.oldest, read.goesBackTo(since)]).toEqual([undefined, false]);
-  for (const [n, created] of [-5, -hour, undefined, -10].entries())
-    read.add({ id: `op-${n}`, status: 'running', record: record(created) });
-  expect(read.oldest).toBe(since - hour);
-  expect([read.goesBackTo(since - hour), read.goesBackTo(since - hour + 1)]).toEqual([false, true]);
 });
