@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, type TestContext, test } from 'vitest';
 import { onCreate, onDelete } from '../kit/fault.js';
@@ -27,7 +27,7 @@ test.concurrent('main and post write the parent key to no file and no stream', a
   expect(job.main.outputs['key-id']).toBe(job.made()[0]?.id);
   expect(job.main.outputs['key']).toBe(secret);
   expect(job.main.log + job.post.log).not.toContain(secret);
-  // Post masks the minted key and its four encodings, and the parent key, before it prints anything.
+  // Post masks the minted key and the parent key before it prints anything.
   expect(job.post.stdout).toMatch(/^(::add-mask::.*\n){2}/);
   expectRevoked(job);
 });
@@ -74,4 +74,13 @@ test.concurrent('without a key, post loads only its entry file', async (context)
   const { files, modules } = JSON.parse(readFileSync(record, 'utf8')) as { files: string[]; modules: string[] };
   expect(files.map((file) => basename(file)).sort()).toEqual(['index.js', 'loads.cjs', 'ten-seconds-later.cjs']);
   expect(modules.filter((name) => /^NativeModule (http|https|net|tls|crypto)$/.test(name))).toEqual([]);
+});
+
+test.concurrent('post fails if a part of its bundle is missing', async (context) => {
+  const { folder, runMode, runPost } = await setProcess(context);
+  cpSync('action.yml', join(folder, 'action.yml'));
+  cpSync('dist', join(folder, 'dist'), { recursive: true });
+  rmSync(join(folder, 'dist', 'post', 'revoke-in-post.js'));
+  const post = await runPost(await runMode('create-key'), { actionYml: join(folder, 'action.yml') });
+  expect(post).toMatchObject({ conclusion: 'failure', exitCode: 1 });
 });
