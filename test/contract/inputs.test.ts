@@ -192,6 +192,7 @@ staged('neither base-url nor CTL_BASE_URL may contain the key', async ({ stage }
   for (const [given, CTL_BASE_URL] of [
     [url, ''],
     ['', url],
+    ['https://host/v2', url],
   ]) {
     const result = await rejectInputs(stage, 'list-keys', { 'base-url': given }, { env: { CTL_BASE_URL } });
     expect(errorOf(result)).toContain('Bad input: base-url: contains the API key; expected a URL without it');

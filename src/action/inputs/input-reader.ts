@@ -167,12 +167,12 @@ export function readInputs<Name extends string, Run>(
   const mode = reader.parse('mode', oneOfParser(Object.keys(modes) as Name[]));
   const chosen = mode === null ? undefined : modes[mode];
   const [apiKey = ''] = apiKeys(input, environment);
-  const baseUrl = input('base-url') || environment['CTL_BASE_URL']?.trim() || '';
+  const url = environment['CTL_BASE_URL']?.trim() ?? '';
   const minMs = chosen?.acceptsZeroTimeout === false ? 1 : 0;
   return reader.complete({
     mode,
     apiKey: reader.parse('api-key', parseApiKey, apiKey),
-    baseUrl: reader.parse('base-url', (text) => parseBaseUrl(text, secrets), baseUrl),
+    baseUrl: reader.parse('base-url', (text) => parseBaseUrl(text, url, secrets), input('base-url') || url),
     timeout: reader.parse('timeout', durationParser({ minMs })),
     summary: reader.parse('summary', parseBoolean),
     // The mode reads its inputs last, because `read` throws if any input is invalid.

@@ -89,11 +89,11 @@ export const parseApiKey: Parse<string> = (text) => {
   return parseSecret(text);
 };
 
-/** Accepts a URL that may get the API key. It appears in logs. */
-export function parseBaseUrl(text: string, secrets: Secrets): URL {
+/** Accepts a URL that may get the API key. It appears in logs. `variable`: CTL_BASE_URL, even if the input is set. */
+export function parseBaseUrl(text: string, variable: string, secrets: Secrets): URL {
   const where = 'in this input or in the environment variable CTL_BASE_URL';
   if (text === '') throw new BadValue(`is empty; expected the URL of the control API, ${where}. ${whyEmpty}`);
-  if (secrets.redact(text) !== text)
+  if ([text, variable].some((url) => secrets.redact(url) !== url))
     throw new BadValue(`contains the API key; expected a URL without it, ${where}`, true);
   // The URL parser would take the first part of a path as the host, and then the key would go to that host.
   if (!/^https?:\/\/[^/\\?#@\s]+(\/[^\\?#\s]*)?$/i.test(rejectLeftover(text)) || !URL.canParse(text))
