@@ -17,6 +17,8 @@ export async function runStep(world: World, loadRuns: typeof loadWorkflowRuns): 
   secrets.add(...apiKeys(toolkit.input, environment).slice(0, 1));
   // Without a saved state, post could read a state that another step forged. So the state is saved before anything can fail.
   toolkit.state(postStateName, nothingToRevoke);
+  // Later steps read this output even if this one fails early.
+  if (toolkit.input('operation-id') === 'all') toolkit.output('idle-project-ids', '[]');
   const inputs = readInputs(modes, toolkit.input, environment, secrets);
   const { apiKey, baseUrl, summary, timeout } = inputs;
   const services: Services = {

@@ -2,15 +2,13 @@ import { RequestError, UserError } from '../http/errors.js';
 import { errorMessage, sentences, withLastError } from '../text/sentences.js';
 import { CancelledError, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
-import { BadInputs } from './inputs/input-reader.js';
 import type { StepReport } from './step-report.js';
 
 const failed = { status: 'error', succeeded: false, headline: 'Failed' };
 
 /** Reports an error outside of a mode. It is a bug of the action unless a user can do something about it. */
 export function errorReport(error: unknown): StepReport {
-  const outputs = error instanceof BadInputs ? error.outputs : {};
-  if (error instanceof UserError) return { ...failed, error: error.message, outputs };
+  if (error instanceof UserError) return { ...failed, error: error.message };
   const advice =
     'The step may have completed part of its work. If it created a key, the post step revokes that key. Please report this as a bug in this action, unless the runner caused it.';
   return { ...failed, error: sentences(`The step ended without a result: ${errorMessage(error)}`, advice) };

@@ -44,6 +44,13 @@ export function parseKeyName(name: string): KeyOrigin | undefined {
   return { run: { id, attempt: Number(attempt), fingerprint }, isKept: word === 'kept' };
 }
 
+export function currentRun(environment: NodeJS.ProcessEnv): WorkflowRun {
+  const { GITHUB_RUN_ID: id = '', GITHUB_RUN_ATTEMPT: attempt, GITHUB_REPOSITORY: name = '' } = environment;
+  const server = environment['GITHUB_SERVER_URL'] || 'https://github.com';
+  const fingerprint = repositoryFingerprint(server, environment['GITHUB_REPOSITORY_ID'] || name);
+  return { id, attempt: Number(attempt || 1), fingerprint };
+}
+
 /** `repository`: the repository id, which survives a rename. If the runner provides no id, the repository name. */
 export function repositoryFingerprint(server: string, repository: string): string {
   const text = `${server.toLowerCase().replace(/(?<!\/)\/+$/, '')} ${repository.toLowerCase()}`;

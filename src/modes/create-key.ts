@@ -1,12 +1,11 @@
 import { failureReport } from '../action/failure-report.js';
-import { type InputReader, notARunner } from '../action/inputs/input-reader.js';
-import { oneOfParser, parseBoolean, patternParser } from '../action/inputs/input-values.js';
+import type { InputReader } from '../action/inputs/input-reader.js';
+import { oneOfParser, parseBoolean } from '../action/inputs/input-values.js';
 import type { StepReport } from '../action/step-report.js';
-import { RequestError } from '../http/errors.js';
+import { RequestError, UserError } from '../http/errors.js';
 import { type Attempt, withRetries } from '../http/retry.js';
-import { makeKeyName } from '../keys/key-name.js';
+import { currentRun, makeKeyName, parseKeyName } from '../keys/key-name.js';
 import { type MintedKey, onFailureValues } from '../keys/post-state.js';
-import { readRun, rejectNodeDebug } from './current-run.js';
 import { type Collaborators, define, type ReportFacts, type Services } from './mode.js';
 
 const maxLostCreates = 3;
@@ -15,13 +14,12 @@ type Settings = ReturnType<typeof read>;
 type Result = Awaited<ReturnType<typeof run>>;
 
 function read(reader: InputReader) {
-  const ownRun = readRun(reader);
   // Without these files, the toolkit prints state and outputs as log commands, which would reveal the key.
   for (const name of ['GITHUB_STATE', 'GITHUB_OUTPUT'])
-    reader.variable(name, patternParser(/./s, `is empty; ${notARunner}`));
-  rejectNodeDebug(reader);
+    if (!reader.environment[name]) reader.rejectVariable(name, 'is empty; expected the path that the runner sets');
+  reader.rejectNodeDebug();
   return reader.complete({
-    run: ownRun,
+    run: currentRun(reader.environment),
     /** Without its owner. */
     repository: reader.environment['GITHUB_REPOSITORY']?.split('/')[1] ?? '',
     revokeInPost: reader.parse('revoke-in-post', parseBoolean),
@@ -35,6 +33,8 @@ async function run(settings: Settings, collaborators: Collaborators, services: S
   const { api, deadline, random } = collaborators;
   const { clock } = deadline;
   const name = makeKeyName(repository, { run, isKept: !revokeInPost }, random);
+  if (parseKeyName(name) === undefined)
+    throw new UserError('No sweep could find the key: GITHUB_RUN_ID or GITHUB_RUN_ATTEMPT is not what a runner sets.');
   let lostCreates = 0;
   const save = (lost: number, minted?: MintedKey) =>
     services.savePostState({ name, lostCreates: lost, minted, onFailure });

@@ -46,3 +46,10 @@ test('no two steps of a run give their keys the same name', async (context) => {
   for (let n = 0; n < 20; n++) names.add((await makeKey(stage, {})).name);
   expect(names.size).toBe(20);
 });
+
+test('create-key makes no key whose name tells no run', async (context) => {
+  const stage = await setStage(context);
+  const result = await stage.runMode('create-key', {}, { env: { GITHUB_RUN_ID: '' } });
+  expect(result).toMatchObject({ exitCode: 1, outputs: { status: 'error' } });
+  expect(stage.paths()).toEqual([]);
+});

@@ -2,7 +2,6 @@ import { UserError } from '../../http/errors.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { sentences } from '../../text/sentences.js';
 import type { Secrets } from '../secrets.js';
-import type { Outputs } from '../step-report.js';
 import type { Environment } from '../toolkit.js';
 import {
   BadValue,
@@ -49,21 +48,10 @@ export const defaults = {
 
 type InputName = keyof typeof defaults;
 
-export class BadInputs extends UserError {
-  constructor(
-    message: string,
-    readonly outputs: Outputs,
-  ) {
-    super(message);
-  }
-}
-
 export type Valid<Values> = { readonly [Name in keyof Values]: Exclude<Values[Name], null> };
 
 /** Reads inputs and collects their problems, because a user wants to fix all problems at once. */
 export class InputReader {
-  /** Outputs that a step has even if its inputs are invalid. */
-  outputsIfInvalid: Outputs = {};
   /** One of each input or variable. */
   readonly #problems = new Map<string, string>();
   /** The inputs of the mode. The runner sets this one in every mode. */
@@ -84,33 +72,6 @@ export class InputReader {
   /** Returns null for an invalid value. `complete()` later throws an error that names the input. */
   parse<T>(name: InputName, parse: Parse<T>, text = this.text(name)): T | null {
     this.#used.add(name);
-    return this.#parse(name, parse, text);
-  }
-
-  /** Like `parse`, but an empty value is valid and gives undefined. */
-  optional<T>(name: InputName, parse: Parse<T>): T | null | undefined {
-    return this.text(name) === '' ? undefined : this.parse(name, parse);
-  }
-
-  /** Like `parse`, but for an environment variable that the runner sets. */
-  variable<T>(name: string, parse: Parse<T>, fallback = ''): T | null {
-    return this.#parse(name, parse, this.environment[name] || fallback);
-  }
-
-  /** Rejects a value that is valid by itself. */
-  reject(name: InputName, message: string): void {
-    this.#problems.set(name, `${quote(this.text(name))} ${message}`);
-  }
-
-  /** Returns the values if every input is valid. Otherwise throws one error that names all invalid inputs. */
-  complete<Values>(values: Values): Valid<Values> {
-    this.#rejectOthers();
-    if (this.#problems.size === 0) return values as Valid<Values>;
-    const lines = [...this.#problems].map(([name, problem]) => sentences(`Bad input: ${name}: ${problem}`));
-    throw new BadInputs([...lines, 'No request was sent.'].join('\n'), this.outputsIfInvalid);
-  }
-
-  #parse<T>(name: string, parse: Parse<T>, text: string): T | null {
     try {
       return parse(text);
     } catch (error) {
@@ -119,6 +80,33 @@ export class InputReader {
       this.#problems.set(name, value + error.message);
       return null;
     }
+  }
+
+  /** Like `parse`, but an empty value is valid and gives undefined. */
+  optional<T>(name: InputName, parse: Parse<T>): T | null | undefined {
+    return this.text(name) === '' ? undefined : this.parse(name, parse);
+  }
+
+  reject(name: InputName, problem: string): void {
+    this.#problems.set(name, `${quote(this.text(name))} ${problem}`);
+  }
+
+  rejectVariable(name: string, problem: string): void {
+    this.#problems.set(name, problem);
+  }
+
+  /** For modes whose responses can hold a new secret. */
+  rejectNodeDebug(): void {
+    const problem = 'makes Node print responses, and so new secrets; expected it to be empty. Remove it from env';
+    if (this.environment['NODE_DEBUG']) this.rejectVariable('NODE_DEBUG', problem);
+  }
+
+  /** Returns the values if every input is valid. Otherwise throws one error that names all invalid inputs. */
+  complete<Values>(values: Values): Valid<Values> {
+    this.#rejectOthers();
+    if (this.#problems.size === 0) return values as Valid<Values>;
+    const lines = [...this.#problems].map(([name, problem]) => sentences(`Bad input: ${name}: ${problem}`));
+    throw new UserError([...lines, 'No request was sent.'].join('\n'));
   }
 
   /**
@@ -156,7 +144,7 @@ export function apiKeys(input: (name: string) => string, environment: Environmen
   return [input('api-key'), environment['CTL_API_KEY']?.trim() ?? ''].filter((key) => key !== '');
 }
 
-/** Throws one `BadInputs` that names all problems. The caller must already have masked the parent key. */
+/** Throws one error that names all problems. The caller must already have masked the parent key. */
 export function readInputs<Name extends string, Run>(
   modes: Readonly<Record<Name, { readonly acceptsZeroTimeout: boolean; read(reader: InputReader): Run }>>,
   input: (name: string) => string,
@@ -179,5 +167,3 @@ export function readInputs<Name extends string, Run>(
     runMode: chosen === undefined ? null : chosen.read(reader),
   });
 }
-
-export const notARunner = 'expected the value that the GitHub Actions runner sets';

@@ -57,13 +57,6 @@ export function oneOfParser<T extends string>(words: readonly T[]): Parse<T> {
   };
 }
 
-export function patternParser(pattern: RegExp, problem: string): Parse<string> {
-  return (text) => {
-    if (!pattern.test(text)) throw new BadValue(problem);
-    return text;
-  };
-}
-
 /** Accepts the same words as `core.getBooleanInput`: the booleans of the YAML 1.2 core schema. */
 export const parseBoolean: Parse<boolean> = (text) => {
   if (!/^(true|True|TRUE|false|False|FALSE)$/.test(text))

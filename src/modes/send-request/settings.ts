@@ -10,13 +10,12 @@ import {
 } from '../../action/inputs/input-values.js';
 import type { Call } from '../../api/control-api.js';
 import { isAbsent, parseJsonOrUndefined } from '../../text/json.js';
-import { rejectNodeDebug } from '../current-run.js';
 import { readWaitInputs } from '../wait-operation/settings.js';
 
 export type SendRequestSettings = ReturnType<typeof readSendRequestSettings>;
 
 export function readSendRequestSettings(reader: InputReader) {
-  rejectNodeDebug(reader);
+  reader.rejectNodeDebug();
   const folder = reader.environment['GITHUB_WORKSPACE'] ?? '';
   return reader.complete({
     request: reader.parse('request', parseRequest),

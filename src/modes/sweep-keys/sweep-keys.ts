@@ -3,12 +3,11 @@ import { oneOfParser, parseAge, parseBoolean, parseSecret } from '../../action/i
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
 import type { StepReport } from '../../action/step-report.js';
 import { usualPatience, withRetries } from '../../http/retry.js';
-import { type KeyOrigin, parseKeyName } from '../../keys/key-name.js';
+import { currentRun, type KeyOrigin, parseKeyName } from '../../keys/key-name.js';
 import { type Revocations, revokeKeys } from '../../keys/revocation.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural, sentences } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
-import { readRun } from '../current-run.js';
 import { keyCells, keyHeadings, revocationFailure, revocationReport } from '../keys-report.js';
 import { type Collaborators, define, type ReportFacts, type Services } from '../mode.js';
 import { findRuns } from './run-lookups.js';
@@ -26,7 +25,7 @@ type Result = Awaited<ReturnType<typeof run>>;
 
 function read(reader: InputReader) {
   return reader.complete({
-    run: readRun(reader),
+    run: currentRun(reader.environment),
     olderThan: reader.optional('older-than', parseAge) ?? longestRun,
     dryRun: reader.parse('dry-run', parseBoolean),
     failOnMatch: reader.optional('fail-on', oneOfParser(['match'])) === 'match',

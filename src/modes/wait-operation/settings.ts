@@ -36,8 +36,6 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function readWaitSettings(reader: InputReader) {
   const isAll = reader.text('response-file') === '' && reader.text('operation-id') === 'all';
-  // Later steps read this output even after a failure.
-  if (isAll) reader.outputsIfInvalid = { 'idle-project-ids': [] };
   const timeout = timeoutOf(reader);
   if (isAll && timeout > 0 && timeout < leastTimeoutForAll)
     reader.reject('timeout', 'is too short with “operation-id: all”; expected at least 30s, or 0 to poll once');
