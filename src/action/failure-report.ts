@@ -21,41 +21,37 @@ export function failureReport(error: unknown, timeout: number): StepReport {
   if (error instanceof UserError) return { ...failed, error: error.message };
   if (!(error instanceof DeadlineExceeded || error instanceof RequestError)) throw error;
   const headline = error instanceof DeadlineExceeded ? 'Timed out' : 'Failed';
-  return { ...failed, headline, error: sentences(failureText(error, timeout), adviceAfter(error)) };
-}
-
-/** Says what ended a mode, without advice. */
-export function failureText(error: unknown, timeout: number): string {
-  const late = `Timed out after ${formatDuration(timeout)}`;
-  return error instanceof DeadlineExceeded ? withLastError(late, error.cause) : errorMessage(error);
+  const { what, advice } = explain(error, timeout);
+  return { ...failed, headline, error: sentences(what, advice) };
 }
 
 /** After a timeout, the advice is about the last error before the deadline, if there was one. */
-export function adviceAfter(failure: unknown): string {
-  const error = failure instanceof DeadlineExceeded ? failure.cause : failure;
-  return error instanceof RequestError ? adviceFor(error) : 'Raise timeout, or check why the service is slow.';
+export function explain(failure: unknown, timeout: number) {
+  const isLate = failure instanceof DeadlineExceeded;
+  const error = isLate ? failure.cause : failure;
+  const what = isLate ? withLastError(`Timed out after ${formatDuration(timeout)}`, error) : errorMessage(error);
+  const advice = error instanceof RequestError ? adviceFor(error) : 'Raise timeout, or check why the service is slow.';
+  return { what, advice };
 }
 
-/** Returns advice for users on an error from the control API. */
+const adviceByStatus: Readonly<Record<number, string>> = {
+  401: 'The API key was rejected: it may be mistyped, revoked, or for another service. Set api-key to a valid key.',
+  403: 'The service forbids this request. Check the reason that it gives. If it gives none, use an API key of the account that owns the requested project or key.',
+  404: 'Check the ids (project-id is the id of the project, not its name) and base-url (it usually ends in /v2). A key without access gets 404 too: check that api-key belongs to the right account.',
+  407: 'Check the user and password in the proxy variable (https_proxy or HTTPS_PROXY), or add the host to no_proxy.',
+};
+
+/** Advice for users on an error from the control API. */
 export function adviceFor(error: RequestError): string {
   const { status, isPage } = error;
   if (status === undefined) return 'Check base-url, and the network and proxy of the runner. Then re-run the job.';
-  if (status === 407)
-    return 'Check the user and password in the proxy variable (https_proxy or HTTPS_PROXY), or add the host to no_proxy.';
   if (error.isThrottled) return 'Re-run the job later, set a longer timeout, or run fewer jobs at once.';
   if (status >= 500 || error.isServiceStatus(408))
     return 'The service has a problem: check its status page, then re-run the job.';
   if (status < 300 && !isPage)
     return 'The response cannot be used. Re-run the job later. If this stays, check base-url (it usually ends in /v2), and report it to the service.';
-  // A proxy may have sent the page, so its status says nothing about the service.
-  if (status < 400 || isPage)
+  if (status < 400 || (isPage && status !== 407))
     return 'Check that base-url is the URL of the control API (it usually ends in /v2). A proxy or a login page may have sent this response.';
-  if (status === 401)
-    return 'The API key was rejected: it may be mistyped, revoked, or for another service. Set api-key to a valid key.';
-  if (status === 403)
-    return 'The service forbids this request. Check the reason that it gives. If it gives none, use an API key of the account that owns the requested project or key.';
-  if (status === 404)
-    return 'Check the ids (project-id is the id of the project, not its name) and base-url (it usually ends in /v2). A key without access gets 404 too: check that api-key belongs to the right account.';
   if (status === 400 && error.message.includes('org_id')) return 'Set the input org-id.';
-  return 'The service rejected the request: check the inputs of this step.';
+  return adviceByStatus[status] ?? 'The service rejected the request: check the inputs of this step.';
 }

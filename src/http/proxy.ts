@@ -1,6 +1,5 @@
 import { unescape as decodePercent } from 'node:querystring';
 import { checkBypass, getProxyUrl } from '@actions/http-client/lib/proxy';
-import { minSecretLength } from '../text/sanitize-line.js';
 
 /** Says why the proxy variable for the URL is invalid. http-client would ignore an invalid one and connect directly. */
 export function proxyProblem(url: URL): string | undefined {
@@ -16,12 +15,12 @@ export function proxyProblem(url: URL): string | undefined {
   return `${name} is not a valid URL. Write it as http://host:port or http://user:password@host:port. Percent-encode user and password (write % as %25)`;
 }
 
-/** All proxy passwords that are long enough to mask, both as written and percent-decoded. */
+/** All proxy passwords, both as written and percent-decoded. */
 export function proxyPasswords(environment: NodeJS.ProcessEnv): string[] {
   return ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].flatMap((name) => {
     // The regular expression also finds the password in an invalid URL, which `new URL()` would reject.
     const userInfo = /^(?:[^:/@]*:\/\/)?(?![^:/@]*:\/\/)(.*)@/.exec(environment[name] ?? '')?.[1] ?? '';
     const password = userInfo.replace(/^[^:]*:?/, '');
-    return [...new Set([password, decodePercent(password)])].filter(({ length }) => length >= minSecretLength);
+    return [password, decodePercent(password)];
   });
 }

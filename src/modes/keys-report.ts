@@ -1,4 +1,4 @@
-import { adviceAfter, failureReport, failureText } from '../action/failure-report.js';
+import { explain, failureReport } from '../action/failure-report.js';
 import { codeHtml } from '../action/markdown.js';
 import type { StepReport } from '../action/step-report.js';
 import { displayTime, type Key } from '../api/records.js';
@@ -15,9 +15,9 @@ export function revocationFailure({ keys, end }: Revocations, timeout: number): 
   const open = keys.filter(({ fate }) => fate === 'unknown');
   const report = end && failureReport(end, timeout);
   if (open.length === 0 || end instanceof CancelledError) return report;
-  const reasons = open.map(({ id, failure }) => `${id} (${failureText(failure, timeout)})`);
+  const reasons = open.map(({ id, failure }) => `${id} (${explain(failure, timeout).what})`);
   const what = `Could not confirm the revocation of ${open.length} of ${plural(keys.length, 'key')}: ${joinFirst(reasons, messageBounds)}`;
-  const advice = `${adviceAfter(end ?? open[0]?.failure)} A key has full access to the account until it is revoked.`;
+  const advice = `${explain(end ?? open[0]?.failure, timeout).advice} A key has full access to the account until it is revoked.`;
   return { status: 'error', error: `${what}. ${advice}` };
 }
 

@@ -1,4 +1,4 @@
-import { failureReport, failureText } from '../../action/failure-report.js';
+import { explain, failureReport } from '../../action/failure-report.js';
 import { paragraph } from '../../action/markdown.js';
 import { RequestError } from '../../http/errors.js';
 import { sanitizeId, sanitizeLine } from '../../text/sanitize-line.js';
@@ -33,7 +33,7 @@ export const sendRequestMode = define({
       `To wait for what it may have started, run a step with mode: wait-operation, operation-id: all${project}`,
     );
     // The usual advice would be to run the job again.
-    if (report.error !== undefined) return { ...report, error: sentences(failureText(failure, facts.timeout), doubt) };
+    if (report.error !== undefined) return { ...report, error: sentences(explain(failure, facts.timeout).what, doubt) };
     return { ...report, headline: 'Cancelled; the request may have been carried out', details: paragraph(doubt) };
   },
 });
