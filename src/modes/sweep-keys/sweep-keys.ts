@@ -50,18 +50,18 @@ async function run(settings: Settings, collaborators: Collaborators, services: S
   const asked = new Set(ours.filter(({ isKept }) => !isKept).map(({ run }) => run.id));
   const { states, failures } = await findRuns([...asked], settings.run, find, collaborators);
   const decisions = ours.map((one) => ({ ...one, ...decide(one, states.get(one.run.id), settings) }));
-  const over = decisions.filter(({ decision }) => decision === 'toRevoke').map(({ key }) => key.id);
-  const task = { ...collaborators, send, patience: usualPatience, find: () => over, count: 0 };
+  const ids = decisions.filter(({ result }) => result === 'to-revoke').map(({ key }) => key.id);
+  const task = { ...collaborators, send, patience: usualPatience, find: () => ids, count: 0 };
   const none: Revocations = { keys: [], end: undefined };
-  return { decisions, failures, revocation: settings.dryRun || over.length === 0 ? none : await revokeKeys(task) };
+  return { decisions, failures, revocation: settings.dryRun || ids.length === 0 ? none : await revokeKeys(task) };
 }
 
 /** The most important rows come first, because a long table is cut. */
 const signs = {
   unknown: '❌ not confirmed',
   unread: '❓ left',
-  onPurpose: '📌 kept on purpose',
-  toRevoke: '🧹 would be revoked',
+  'on-purpose': '📌 kept on purpose',
+  'to-revoke': '🧹 would be revoked',
   revoked: '✅ revoked',
   'not-found': '✅ not found any more',
   kept: '⏳ kept',
@@ -69,75 +69,65 @@ const signs = {
 const order = Object.keys(signs);
 
 /** `unread`: the key is left, because the state of its run is unknown. */
-type Decision = 'toRevoke' | 'kept' | 'onPurpose' | 'unread';
+type Decision = { readonly result: keyof typeof signs; readonly why: string };
 
 function decide(
   { run, isKept, age }: KeyOrigin & { readonly age: number },
   state: RunState | undefined,
   { olderThan }: Settings,
-): { readonly decision: Decision; readonly reason: string } {
-  const byAge = (limit: number, younger: Decision, why: string) => {
-    const [decision, is] = age > limit ? (['toRevoke', 'is'] as const) : [younger, 'is not'];
-    return { decision, reason: `${why}; the key ${is} older than ${formatDuration(limit)}` };
+): Decision {
+  const byAge = (limit: number, younger: 'kept' | 'unread', what: string): Decision => {
+    const why = `${what}; the key ${age > limit ? 'is' : 'is not'} older than ${formatDuration(limit)}`;
+    return { result: age > limit ? 'to-revoke' : younger, why };
   };
-  if (isKept) return { decision: 'onPurpose', reason: 'revoke-in-post: false' };
+  if (isKept) return { result: 'on-purpose', why: 'revoke-in-post: false' };
   if (state === 'gone') return byAge(leastAgeOfUnknown, 'kept', 'GitHub does not know its run');
   if (state === undefined || (state.attempt ?? run.attempt) < run.attempt)
     return byAge(olderThan, 'unread', 'its run could not be read');
   const { attempt = run.attempt, isCompleted } = state;
   if (attempt > run.attempt)
-    return { decision: 'toRevoke', reason: `its run was attempted again (now attempt ${attempt})` };
-  if (isCompleted) return { decision: 'toRevoke', reason: 'its run has completed' };
-  return { decision: 'kept', reason: 'its run has not completed' };
+    return { result: 'to-revoke', why: `its run was attempted again (now attempt ${attempt})` };
+  if (isCompleted) return { result: 'to-revoke', why: 'its run has completed' };
+  return { result: 'kept', why: 'its run has not completed' };
 }
 
-function report(result: Result, { dryRun, failOnMatch }: Settings, { timeout, nowMs }: ReportFacts): StepReport {
-  const { decisions, revocation, failures } = result;
+function report(found: Result, { dryRun, failOnMatch }: Settings, { timeout, nowMs }: ReportFacts): StepReport {
+  const { revocation, failures } = found;
   const fates = new Map(revocation.keys.map(({ id, fate }) => [id, fate]));
-  const rows = decisions.map((one) => {
-    const end: keyof typeof signs = fates.get(one.key.id) ?? one.decision;
-    return { ...one, end };
-  });
-  const idsThat = (...ends: string[]) => rows.flatMap(({ end, key }) => (ends.includes(end) ? key.id : []));
-  const revoked = idsThat('revoked', 'toRevoke');
-  const kept = idsThat('unknown', 'unread', 'onPurpose', 'kept');
-  const namesOf = (wanted: Decision) =>
-    decisions.flatMap(({ decision, key }) =>
-      decision === wanted ? `${key.id} (${sanitizeLine(key.name ?? '', 80)})` : [],
-    );
-  const [over, left] = [namesOf('toRevoke'), namesOf('unread')];
+  const rows = found.decisions.map((one) => ({ ...one, result: fates.get(one.key.id) ?? one.result }));
+  const those = (...results: (keyof typeof signs)[]) => rows.filter(({ result }) => results.includes(result));
+  const idsOf = (some: typeof rows) => some.map(({ key }) => key.id);
+  const namesOf = (some: typeof rows) => {
+    const names = some.map(({ key }) => `${key.id} (${sanitizeLine(key.name ?? '', 80)})`);
+    return joinFirst(names, messageBounds);
+  };
+  const revoked = idsOf(those('revoked', 'to-revoke'));
+  const kept = idsOf(those('unknown', 'unread', 'on-purpose', 'kept'));
+  const over = those('revoked', 'to-revoke', 'not-found', 'unknown');
+  const left = those('unread');
   const reasons = joinFirst([...failures], messageBounds) || 'GitHub shows only an earlier attempt';
   const why = sentences(`Could not read the state of workflow runs: ${reasons}`);
-  const unread = `${why} So ${plural(left.length, 'key')} may still be valid: ${joinFirst(left, messageBounds)}. Give the job the permission actions: read, check that github-token belongs to this repository, or run the sweep again later.`;
-  const match = `${plural(over.length, 'key')} had to be revoked: ${joinFirst(over, messageBounds)}. With fail-on: match, this fails the step. Check why the post steps of these jobs did not revoke them.`;
+  const unread = `${why} So ${plural(left.length, 'key')} may still be valid: ${namesOf(left)}. Give the job the permission actions: read, check that github-token belongs to this repository, or run the sweep again later.`;
+  const match = `${plural(over.length, 'key')} had to be revoked: ${namesOf(over)}. With fail-on: match, this fails the step. Check why the post steps of these jobs did not revoke them.`;
   const failure = revocationFailure(revocation, timeout);
   const status = failure?.status ?? (left.length > 0 ? 'error' : failOnMatch && over.length > 0 ? 'match' : 'ok');
-  const error = sentences(failure?.error ?? '', left.length > 0 && unread);
+  const errors: Record<string, string> = { error: sentences(failure?.error ?? '', left.length > 0 && unread), match };
   const counts = `${revoked.length} ${dryRun ? 'would be revoked' : 'revoked'}, ${kept.length} kept`;
-  rows.sort((one, other) => order.indexOf(one.end) - order.indexOf(other.end));
+  const sorted = rows.toSorted((one, other) => order.indexOf(one.result) - order.indexOf(other.result));
   return {
     ...revocationReport(status, counts, revoked, kept),
     succeeded: status === 'ok',
-    error: status === 'error' ? error : status === 'match' ? match : undefined,
+    error: errors[status],
     warnings: failures.size > 0 && left.length === 0 ? [why] : [],
     resultFields: {
       dry_run: dryRun,
-      decisions: decisions.map(({ key, run, isKept, decision, reason }) => ({
-        id: key.id,
-        name: key.name,
-        run_id: run.id,
-        run_attempt: run.attempt,
-        kept_on_purpose: isKept,
-        to_revoke: decision === 'toRevoke',
-        why: reason,
-        record: key.record,
-      })),
+      decisions: rows.map(({ key, run, result, why }) => ({ result, why, run, record: key.record })),
     },
-    details: truncatedTable(['Result', ...keyHeadings, 'Run', 'Reason'], rows, ({ end, key, run, reason }) => [
-      signs[end],
+    details: truncatedTable(['Result', ...keyHeadings, 'Run', 'Reason'], sorted, ({ result, key, run, why }) => [
+      signs[result],
       ...keyCells(key, nowMs),
       codeHtml(run.id),
-      reason,
+      why,
     ]),
   };
 }
