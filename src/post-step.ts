@@ -4,9 +4,8 @@ import { ControlApi } from './api/control-api.js';
 import { Rate } from './http/rate.js';
 import { isSealedWith, type PostState, parsePostState } from './keys/post-state.js';
 import { postStateName } from './keys/post-state-name.js';
-import { endMintedKey, longestRetryAfter } from './post/minted-key.js';
+import { endMintedKey, endStrayKeys, longestRetryAfter } from './post/keys.js';
 import { crashReport, postReport } from './post/report.js';
-import { endStrayKeys } from './post/stray-keys.js';
 import type { Work, World } from './process.js';
 import { Cancellation, Deadline } from './time/deadline.js';
 
@@ -42,7 +41,7 @@ export class PostStep implements Work {
         ? []
         : endStrayKeys(state, { api: parent, rate, deadline: until(timeForStrays), random }),
     ]);
-    return this.#publish(postReport(state, { doubt, strays, hasParentKey: parent !== undefined }), world);
+    return this.#publish(postReport(state, doubt, strays, parent !== undefined), world);
   }
 
   async reportError(error: unknown, world: World): Promise<boolean> {

@@ -1,35 +1,34 @@
 import type { StepReport } from '../action/step-report.js';
 import type { PostState } from '../keys/post-state.js';
 import type { Revocation } from '../keys/revocation.js';
-import { errorMessage, joinFirst } from '../text/sentences.js';
+import { errorMessage, joinFirst, sentences } from '../text/sentences.js';
 import { DeadlineExceeded } from '../time/deadline.js';
 
 const consequence = 'A key has full access to the account until it is revoked.';
 
-export interface PostResult {
-  readonly doubt: string | undefined;
-  readonly strays: readonly Revocation[];
-  readonly hasParentKey: boolean;
-}
-
-export function postReport(state: PostState, { doubt, strays, hasParentKey }: PostResult): StepReport {
+/** `doubt`: why the minted key may still be valid. */
+export function postReport(
+  state: PostState,
+  doubt: string | undefined,
+  strays: readonly Revocation[],
+  hasParentKey: boolean,
+): StepReport {
   const { name, lostCreates } = state;
   const open = strays.filter(({ fate }) => fate === 'unknown');
   const [why] = open.map(({ failure }) =>
     failure instanceof DeadlineExceeded ? 'lists do not confirm it' : errorMessage(failure),
   );
-  const alarms = [
-    ...(doubt ? [alarm(mintedIds(state), name, doubt)] : []),
-    ...(why ? [alarm(idsOf(open), name, why)] : []),
-  ];
+  const alarms = sentences(
+    doubt !== undefined && alarm(mintedIds(state), name, doubt),
+    why !== undefined && alarm(idsOf(open), name, why),
+  );
   const reason = hasParentKey
     ? 'the service may still carry it out'
     : 'the post step does not have the API key of the main step to look for it';
   const lost = `A create of a key named ${name} had no usable response, and ${reason}. Look for this name in the console, or with mode: list-keys and filter: name=${name}, and revoke the key by its id. ${consequence}`;
   const gone = [...mintedIds(state), ...idsOf(strays)];
   const what = gone.length === 0 ? `Found no key named ${name}` : `Revoked ${gone.join(', ')} (${name})`;
-  const report =
-    alarms.length === 0 ? { status: 'ok', succeeded: true, headline: what } : keyMayLive(alarms.join(' '), state);
+  const report = alarms === '' ? { status: 'ok', succeeded: true, headline: what } : keyMayLive(alarms, state);
   const missing = lostCreates - strays.length;
   return { ...report, warnings: [...(report.warnings ?? []), ...(missing > 0 ? [lost] : [])] };
 }

@@ -34,6 +34,6 @@ export class FakeWorkflowRuns {
       .finally(() => this.#pending--);
     if (known === 'hangs') return cancelled;
     if (known instanceof Error) throw known;
-    return typeof known === 'object' && 'message' in known ? { failure: known } : { run: known };
+    return known;
   };
 }

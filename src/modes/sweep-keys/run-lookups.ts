@@ -13,8 +13,7 @@ export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs
   const problem = proxyProblem(new URL(process.env['GITHUB_API_URL'] || 'https://api.github.com'));
   if (problem === undefined) return (await import('./workflow-runs.js')).workflowRuns;
   // octokit would ignore an invalid proxy variable, or print the password that the variable contains.
-  const failure = { message: `no request was sent to GitHub, because ${problem}`, transient: false };
-  return () => async () => ({ failure });
+  return () => async () => ({ message: `no request was sent to GitHub, because ${problem}`, transient: false });
 }
 
 /**
@@ -33,8 +32,8 @@ export async function findRuns(ids: readonly string[], own: WorkflowRun, find: F
     const outcome = await deadline.raceFor(patience, (onCancel) => find(id, onCancel));
     const late = `GitHub did not respond within ${formatDuration(patience)}`;
     if (outcome === undefined) throw new RequestError(late, { transient: true, isSilence: true });
-    if ('run' in outcome) return outcome.run;
-    throw new RequestError(outcome.failure.message, outcome.failure);
+    if (outcome === 'gone' || 'isCompleted' in outcome) return outcome;
+    throw new RequestError(outcome.message, outcome);
   }
 
   async function lookUp(id: string): Promise<void> {

@@ -10,9 +10,8 @@ import type { OnCancel } from '../../time/deadline.js';
 export type RunState = { readonly attempt: number | undefined; readonly isCompleted: boolean } | 'gone';
 
 export type LookupFailure = RequestErrorOptions & { readonly message: string };
-type LookupOutcome = { readonly run: RunState } | { readonly failure: LookupFailure };
 
-export type FindRun = (id: string, onCancel: OnCancel) => Promise<LookupOutcome>;
+export type FindRun = (id: string, onCancel: OnCancel) => Promise<RunState | LookupFailure>;
 
 interface OctokitError {
   readonly status: number;
@@ -48,14 +47,14 @@ export function workflowRuns(token: string, repository: string, epochMs: () => n
 }
 
 /** octokit returns an HTML page or a truncated body as a string. A string is not a run. */
-function parseRun(data: Json, id: string): LookupOutcome {
+function parseRun(data: Json, id: string): RunState | LookupFailure {
   const { id: found, status, run_attempt: attempt } = isObject(data) ? data : {};
   if (typeof found === 'string' || String(found) !== id || typeof status !== 'string')
     return lookupFailure('responded with something other than the requested run', { transient: true });
-  return { run: { attempt: typeof attempt === 'number' ? attempt : undefined, isCompleted: status === 'completed' } };
+  return { attempt: typeof attempt === 'number' ? attempt : undefined, isCompleted: status === 'completed' };
 }
 
-function toOutcome(error: OctokitError, nowMs: number, withoutToken: (text: string) => string): LookupOutcome {
+function toOutcome(error: OctokitError, nowMs: number, withoutToken: (text: string) => string) {
   const { status, response } = error;
   const unreachable = `could not be reached (${sanitizeLine(withoutToken(error.message), 100)})`;
   if (response === undefined) return lookupFailure(unreachable, { transient: true });
@@ -64,7 +63,7 @@ function toOutcome(error: OctokitError, nowMs: number, withoutToken: (text: stri
     const page = typeof response.data === 'string' ? ' and a body that is not JSON' : '';
     return lookupFailure(`responded with status ${status}${page}`, { status, transient: true });
   }
-  if (status === 404) return { run: 'gone' };
+  if (status === 404) return 'gone';
   const what = `responded with status ${status}: ${sanitizeLine(withoutToken(message))}`;
   const retryAfterMs = parseRetryAfter(response.headers, nowMs);
   // GitHub may send a 403 for a rate limit:
@@ -74,6 +73,6 @@ function toOutcome(error: OctokitError, nowMs: number, withoutToken: (text: stri
   return lookupFailure(what, { status: isLimit ? 429 : status, transient, retryAfterMs });
 }
 
-function lookupFailure(what: string, details: Omit<LookupFailure, 'message'>): LookupOutcome {
-  return { failure: { message: `GitHub ${what}`, ...details } };
+function lookupFailure(what: string, details: RequestErrorOptions): LookupFailure {
+  return { message: `GitHub ${what}`, ...details };
 }

@@ -1,6 +1,9 @@
 import type { ControlApi } from '../api/control-api.js';
+import type { Key } from '../api/records.js';
 import { RequestError } from '../http/errors.js';
-import type { MintedKey } from '../keys/post-state.js';
+import type { Send } from '../http/retry.js';
+import type { MintedKey, PostState } from '../keys/post-state.js';
+import { type RevocationTask, revokeKeys } from '../keys/revocation.js';
 import { type Deadline, DeadlineExceeded, doublingPauses } from '../time/deadline.js';
 
 // Times are in milliseconds.
@@ -10,7 +13,7 @@ const leastAge = 10_000;
 /** Without a parent key, 401 for so long proves that the key is gone. */
 const leastRejection = 10_000;
 /** An exchange may take so long. */
-export const patience = 6_000;
+const patience = 6_000;
 /** A longer `Retry-After` counts as this. */
 export const longestRetryAfter = 2_000;
 const pauses = { first: 50, most: 2_000 };
@@ -84,4 +87,26 @@ export async function endMintedKey(
     if (error instanceof DeadlineExceeded) return doubt;
     throw error;
   }
+}
+
+type Means = Pick<RevocationTask, 'api' | 'rate' | 'deadline' | 'random'>;
+
+/** Revokes all keys of that name but the minted one. Looks for them until as many were found as creates were lost. */
+export async function endStrayKeys({ name, minted, lostCreates: count }: PostState, means: Means) {
+  const { deadline, random } = means;
+  const find = (listed: readonly Key[]) =>
+    listed.filter((key) => key.name === name && key.id !== minted?.id).map(({ id }) => id);
+  /** Repeats a list after any failure. */
+  const send: Send = async (attempt) => {
+    for (;;) {
+      try {
+        return await attempt({ deadline, patience });
+      } catch (error) {
+        if (!(error instanceof RequestError)) throw error;
+        const retryAfter = Math.min(longestRetryAfter, error.retryAfterMs ?? 0);
+        await deadline.sleep(Math.max(retryAfter, 500 + 1_000 * random()));
+      }
+    }
+  };
+  return (await revokeKeys({ ...means, send, patience, find, count })).keys;
 }
