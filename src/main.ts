@@ -1,4 +1,4 @@
-import { loadWorkflowRuns } from './modes/sweep-keys/run-lookups.js';
+import { loadWorkflowRuns } from './modes/sweep-keys/sweep-keys.js';
 import { runAsProcess } from './process.js';
 import { reportError, runStep } from './step.js';
 

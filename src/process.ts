@@ -8,7 +8,6 @@ import { Cancellation } from './time/deadline.js';
 
 export type World = Readonly<ReturnType<typeof openWorld>>;
 
-/** Everything a step uses from outside its process. */
 function openWorld(isReported: () => boolean) {
   const secrets = new Secrets(runner.mask);
   secrets.add(...proxyPasswords(process.env));

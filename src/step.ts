@@ -7,7 +7,7 @@ import { serializePostState } from './keys/post-state.js';
 import { nothingToRevoke, postStateName } from './keys/post-state-name.js';
 import { modes } from './modes/index.js';
 import type { Services } from './modes/mode.js';
-import type { loadWorkflowRuns } from './modes/sweep-keys/run-lookups.js';
+import type { loadWorkflowRuns } from './modes/sweep-keys/sweep-keys.js';
 import type { World } from './process.js';
 import { Deadline } from './time/deadline.js';
 

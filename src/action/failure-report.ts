@@ -41,7 +41,6 @@ const adviceByStatus: Readonly<Record<number, string>> = {
   407: 'Check the user and password in the proxy variable (https_proxy or HTTPS_PROXY), or add the host to no_proxy.',
 };
 
-/** Advice for users on an error from the control API. */
 export function adviceFor(error: RequestError): string {
   const { status, isPage } = error;
   if (status === undefined) return 'Check base-url, and the network and proxy of the runner. Then re-run the job.';

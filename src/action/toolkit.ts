@@ -4,7 +4,6 @@ import type { Secrets } from './secrets.js';
 export type Toolkit = typeof toolkit;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Everything that a step reads from the runner or sends to it. */
 export const toolkit = {
   input: (name: string) => core.getInput(name),
   mask: core.setSecret,
@@ -35,7 +34,7 @@ export function escapeCommands(text: string): string {
   return text.replaceAll('##[', '# #[').replace(/(?:^|[\r\n])(?:[^\S\r\n]|\u0085)*:(?=:)/g, '$& ');
 }
 
-/** The runner would execute `##[` as a command. In JSON, the escape does not change the parsed value. */
+/** In JSON, the escape does not change the parsed value. */
 export function escapeCommandsInJson(json: string): string {
   return json.replaceAll('##[', '#\\u0023[');
 }

@@ -1,6 +1,5 @@
 import { explain, failureReport } from '../action/failure-report.js';
 import { codeHtml } from '../action/markdown.js';
-import type { StepReport } from '../action/step-report.js';
 import { displayTime, type Key } from '../api/records.js';
 import type { Revocations } from '../keys/revocation.js';
 import { sanitizeLine } from '../text/sanitize-line.js';
@@ -8,10 +7,8 @@ import { joinFirst, messageBounds, plural } from '../text/sentences.js';
 import { CancelledError } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 
-type Verdict = Pick<StepReport, 'status' | 'error'>;
-
 /** Returns undefined if the fate of every key is known. */
-export function revocationFailure({ keys, end }: Revocations, timeout: number): Verdict | undefined {
+export function revocationFailure({ keys, end }: Revocations, timeout: number) {
   const open = keys.filter(({ fate }) => fate === 'unknown');
   const report = end && failureReport(end, timeout);
   if (open.length === 0 || end instanceof CancelledError) return report;

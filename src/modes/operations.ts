@@ -60,24 +60,23 @@ function reasonOf(operation: Operation): string {
 
 /** `project` is set only if a table shows operations of several projects. */
 type Row = ReturnType<typeof operationTexts> & { readonly project?: string };
-type Column = readonly [heading: string, cell: (row: Row) => string];
 
 const signs = { failed: '❌', pending: '⏳', succeeded: '✅' };
 
 /** A table leaves out a column if no row has a value for it. */
-const columns: readonly Column[] = [
-  ['Status', ({ phase, status }) => `${signs[phase]}&nbsp;${codeHtml(status)}`],
-  ['Action', ({ action }) => codeHtml(action)],
-  ['Branch', ({ branch }) => codeHtml(branch)],
-  ['Duration', ({ duration }) => duration],
-  ['Failures', ({ failures }) => codeHtml(failures)],
-  ['Operation', ({ id }) => codeHtml(id)],
-  ['Project', ({ project = '' }) => codeHtml(project)],
-  ['The service says', ({ reason }) => codeHtml(reason)],
-];
+const columns: Readonly<Record<string, (row: Row) => string>> = {
+  Status: ({ phase, status }) => `${signs[phase]}&nbsp;${codeHtml(status)}`,
+  Action: ({ action }) => codeHtml(action),
+  Branch: ({ branch }) => codeHtml(branch),
+  Duration: ({ duration }) => duration,
+  Failures: ({ failures }) => codeHtml(failures),
+  Operation: ({ id }) => codeHtml(id),
+  Project: ({ project = '' }) => codeHtml(project),
+  'The service says': ({ reason }) => codeHtml(reason),
+};
 
 export function operationTable(rows: readonly Row[]): string {
-  const shown = columns.filter(([, cell]) => rows.slice(0, maxRows).some((row) => cell(row) !== ''));
+  const shown = Object.entries(columns).filter(([, cell]) => rows.slice(0, maxRows).some((row) => cell(row) !== ''));
   const headings = shown.map(([heading]) => heading);
   return truncatedTable(headings, rows, (row) => shown.map(([, cell]) => cell(row)));
 }

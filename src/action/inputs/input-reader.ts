@@ -52,7 +52,6 @@ export type Valid<Values> = { readonly [Name in keyof Values]: Exclude<Values[Na
 
 /** Reads inputs and collects their problems, because a user wants to fix all problems at once. */
 export class InputReader {
-  /** One of each input or variable. */
   readonly #problems = new Map<string, string>();
   /** The inputs of the mode. The runner sets this one in every mode. */
   readonly #used = new Set<string>(['github-token']);

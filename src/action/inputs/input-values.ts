@@ -114,15 +114,17 @@ export function parseIdList(text: string, parse: Parse<string>, expected: string
   // Without each id, a wait could succeed although it did not check an operation.
   if (ids.length === 0 || ids.includes(''))
     throw new BadValue(`is empty or has an empty id; expected ${expected}. ${whyEmpty}`);
-  return [...new Set(ids.map((id) => parseId(String(id), parse)))];
+  const parseId = (id: string) => parsePart(quote(id, 60), () => parse(rejectLeftover(id)));
+  return [...new Set(ids.map(String).map(parseId))];
 }
 
-function parseId(id: string, parse: Parse<string>): string {
+/** Parses a part of an input. The message begins with its name, unless the part may contain a secret. */
+export function parsePart<T>(name: string, parse: () => T): T {
   try {
-    return parse(rejectLeftover(id));
+    return parse();
   } catch (error) {
     if (!(error instanceof BadValue)) throw error;
-    throw new BadValue(`${error.hidesValue ? 'an id' : quote(id, 60)} ${error.message}`, true);
+    throw new BadValue(`${error.hidesValue ? 'an item' : name} ${error.message}`, true);
   }
 }
 

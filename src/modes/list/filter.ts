@@ -1,4 +1,4 @@
-import { BadValue, quote, rejectLeftover } from '../../action/inputs/input-values.js';
+import { BadValue, parsePart, quote, rejectLeftover } from '../../action/inputs/input-values.js';
 import { automaticActions, operationActions } from '../../api/records.js';
 import { isAbsent, type JsonObject, toText } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
@@ -57,13 +57,8 @@ export function parseFilter(
   unusable: Record<string, string> = {},
 ): Filter {
   const lines = text.split('\n').flatMap((line, index) => {
-    if (line.trim() === '') return [];
-    try {
-      return [parseLine(line.trim(), documented, unusable)];
-    } catch (error) {
-      if (!(error instanceof BadValue)) throw error;
-      throw new BadValue(`line ${index + 1}, ${quote(line)}: ${error.message}`, true);
-    }
+    const parse = () => parseLine(line.trim(), documented, unusable);
+    return line.trim() === '' ? [] : [parsePart(`line ${index + 1}, ${quote(line)}:`, parse)];
   });
   return new Filter(lines, documented);
 }

@@ -25,7 +25,6 @@ import { define } from '../mode.js';
 import { operationTable, operationTexts } from '../operations.js';
 import { parseFilter } from './filter.js';
 
-/** What one list has of its own. */
 interface List<One extends ApiRecord, Settings extends ListSettings> {
   readonly noun: 'key' | 'operation' | 'project';
   readonly read: (reader: InputReader) => Settings;

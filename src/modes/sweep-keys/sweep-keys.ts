@@ -2,18 +2,19 @@ import type { InputReader } from '../../action/inputs/input-reader.js';
 import { oneOfParser, parseAge, parseBoolean, parseSecret } from '../../action/inputs/input-values.js';
 import { codeHtml, truncatedTable } from '../../action/markdown.js';
 import type { StepReport } from '../../action/step-report.js';
-import { usualPatience, withRetries } from '../../http/retry.js';
-import { currentRun, type KeyOrigin, parseKeyName } from '../../keys/key-name.js';
+import { RequestError } from '../../http/errors.js';
+import { proxyProblem } from '../../http/proxy.js';
+import { Rate } from '../../http/rate.js';
+import { type Attempt, usualPatience, withRetries } from '../../http/retry.js';
+import { currentRun, type KeyOrigin, parseKeyName, type WorkflowRun } from '../../keys/key-name.js';
 import { type Revocations, revokeKeys } from '../../keys/revocation.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural, sentences } from '../../text/sentences.js';
+import { DeadlineExceeded } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
 import { keyCells, keyHeadings, revocationFailure, revocationReport } from '../keys-report.js';
 import { type Collaborators, define, type ReportFacts, type Services } from '../mode.js';
-import { findRuns } from './run-lookups.js';
-import type { RunState } from './workflow-runs.js';
-
-// Times are in milliseconds.
+import type { FindRun, RunState } from './workflow-runs.js';
 
 /** A workflow run may last 35 days. */
 const longestRun = 35 * 86_400_000;
@@ -22,6 +23,14 @@ const leastAgeOfUnknown = 86_400_000;
 
 type Settings = ReturnType<typeof read>;
 type Result = Awaited<ReturnType<typeof run>>;
+
+/** octokit is in a separate bundle, because it is large and only one mode needs it. */
+export async function loadWorkflowRuns(): Promise<typeof import('./workflow-runs.js').workflowRuns> {
+  const problem = proxyProblem(new URL(process.env['GITHUB_API_URL'] || 'https://api.github.com'));
+  if (problem === undefined) return (await import('./workflow-runs.js')).workflowRuns;
+  // octokit would ignore an invalid proxy variable, or print the password that the variable contains.
+  return () => async () => ({ message: `no request was sent to GitHub, because ${problem}`, transient: false });
+}
 
 function read(reader: InputReader) {
   return reader.complete({
@@ -54,6 +63,42 @@ async function run(settings: Settings, collaborators: Collaborators, services: S
   const task = { ...collaborators, send, patience: usualPatience, find: () => ids, count: 0 };
   const none: Revocations = { keys: [], end: undefined };
   return { decisions, failures, revocation: settings.dryRun || ids.length === 0 ? none : await revokeKeys(task) };
+}
+
+/**
+ * Asks GitHub once for each run, and returns the state of each that could be read, and why others could not. A run that it does
+ * not know counts only if the token can read the current run.
+ */
+export async function findRuns(ids: readonly string[], own: WorkflowRun, find: FindRun, collaborators: Collaborators) {
+  const { deadline, random } = collaborators;
+  const send = withRetries(collaborators);
+  // GitHub has limits of its own.
+  const rate = new Rate(deadline.clock, random);
+  const failures = new Set<string>();
+  const states = new Map<string, RunState>();
+
+  async function request(id: string, { patience }: Attempt): Promise<RunState> {
+    const outcome = await deadline.raceFor(patience, (onCancel) => find(id, onCancel));
+    const late = `GitHub did not respond within ${formatDuration(patience)}`;
+    if (outcome === undefined) throw new RequestError(late, { transient: true, isSilence: true });
+    if (outcome === 'gone' || 'isCompleted' in outcome) return outcome;
+    throw new RequestError(outcome.message, outcome);
+  }
+
+  async function lookUp(id: string): Promise<void> {
+    try {
+      states.set(id, await send((attempt) => rate.run(deadline, () => request(id, attempt))));
+    } catch (error) {
+      if (!(error instanceof RequestError || error instanceof DeadlineExceeded)) throw error;
+      failures.add(error.message);
+    }
+  }
+
+  const others = ids.filter((id) => id !== own.id);
+  if (others.length > 0) await lookUp(own.id);
+  if (states.get(own.id) === 'gone') failures.add('GitHub does not show the current run');
+  if (failures.size === 0) await Promise.all(others.map(lookUp));
+  return { states: states.set(own.id, { attempt: own.attempt, isCompleted: false }), failures };
 }
 
 /** The most important rows come first, because a long table is cut. */
