@@ -59,10 +59,8 @@ function toOutcome(error: OctokitError, nowMs: number, withoutToken: (text: stri
   const unreachable = `could not be reached (${sanitizeLine(withoutToken(error.message), 100)})`;
   if (response === undefined) return lookupFailure(unreachable, { transient: true });
   const message = isObject(response.data) ? response.data['message'] : undefined;
-  if (typeof message !== 'string') {
-    const page = typeof response.data === 'string' ? ' and a body that is not JSON' : '';
-    return lookupFailure(`responded with status ${status}${page}`, { status, transient: true });
-  }
+  if (typeof message !== 'string')
+    return lookupFailure(`responded with status ${status} and no message`, { status, transient: true });
   if (status === 404) return 'gone';
   const what = `responded with status ${status}: ${sanitizeLine(withoutToken(message))}`;
   const retryAfterMs = parseRetryAfter(response.headers, nowMs);
