@@ -34,7 +34,7 @@ async function run(settings: Settings, collaborators: Collaborators, services: S
   const { clock } = deadline;
   const name = makeKeyName(repository, { run, isKept: !revokeInPost }, random);
   if (parseKeyName(name) === undefined)
-    throw new UserError('No sweep could find the key: GITHUB_RUN_ID or GITHUB_RUN_ATTEMPT is not what a runner sets.');
+    throw new UserError('Made no key, as no sweep could find it: GITHUB_RUN_ID or GITHUB_RUN_ATTEMPT is not a number.');
   let lostCreates = 0;
   const save = (lost: number, minted?: MintedKey) =>
     services.savePostState({ name, lostCreates: lost, minted, onFailure });
