@@ -20,8 +20,7 @@ function read(reader: InputReader) {
   reader.rejectNodeDebug();
   return reader.complete({
     run: currentRun(reader.environment),
-    /** Without its owner. */
-    repository: reader.environment['GITHUB_REPOSITORY']?.split('/')[1] ?? '',
+    repositoryName: reader.environment['GITHUB_REPOSITORY']?.split('/')[1] ?? '',
     revokeInPost: reader.parse('revoke-in-post', parseBoolean),
     onFailure: reader.parse('on-revoke-failure', oneOfParser(onFailureValues)),
   });
@@ -29,10 +28,10 @@ function read(reader: InputReader) {
 
 /** A create is lost if it may have made a key, but no usable response came. Only post looks for such a key. */
 async function run(settings: Settings, collaborators: Collaborators, services: Services) {
-  const { repository, run, revokeInPost, onFailure } = settings;
+  const { repositoryName, run, revokeInPost, onFailure } = settings;
   const { api, deadline, random } = collaborators;
   const { clock } = deadline;
-  const name = makeKeyName(repository, { run, isKept: !revokeInPost }, random);
+  const name = makeKeyName(repositoryName, { run, isKept: !revokeInPost }, random);
   if (parseKeyName(name) === undefined)
     throw new UserError('Made no key, as no sweep could find it: GITHUB_RUN_ID or GITHUB_RUN_ATTEMPT is not a number.');
   let lostCreates = 0;

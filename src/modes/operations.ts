@@ -58,7 +58,6 @@ function reasonOf(operation: Operation): string {
   return parts.filter(Boolean).join(', ');
 }
 
-/** `project` is set only if a table shows operations of several projects. */
 type Row = ReturnType<typeof operationTexts> & { readonly project?: string };
 
 const signs = { failed: '❌', pending: '⏳', succeeded: '✅' };
