@@ -12,7 +12,7 @@ import { type Page, pages } from './paging.js';
 import { type Decode, hasError, parseResponse, UnexpectedShapeError, unexpectedShape } from './parse-response.js';
 import {
   type ApiRecord,
-  type KeyList,
+  type Key,
   type Operation,
   parseKeyList,
   parseMintedKey,
@@ -21,20 +21,17 @@ import {
   parseRevoked,
 } from './records.js';
 
-/** The API client and the modes write their log lines here. */
 export interface Log {
   info(line: string): void;
   warning(line: string): void;
   debug(line: string): void;
 }
 
-/** How a client reaches the service. */
 interface Connection {
   readonly exchange: Exchange;
   readonly log: Pick<Log, 'debug'>;
   readonly baseUrl: URL;
   readonly apiKey: string;
-  /** Sends all requests of the step. */
   readonly rate: Rate;
 }
 
@@ -44,7 +41,7 @@ export interface Call extends Pick<HttpRequest, 'method' | 'body'> {
   readonly maxBytes?: number;
 }
 
-/** Maximum sizes of a response body. The contract promises them. Usually one page has all projects, so it can be larger. */
+/** Of a response. Usually one page has all projects. */
 const maxBytes = 8 * 2 ** 20;
 const maxProjectsBytes = 64 * 2 ** 20;
 const pageSize = '100';
@@ -55,12 +52,12 @@ export class ControlApi {
 
   constructor(private readonly connection: Connection) {}
 
-  /** Time on the service's clock in milliseconds since 1970. Undefined until a response had a `Date`. */
+  /** The service's clock, in milliseconds since 1970. Undefined until a response had a `Date`. */
   knownServiceEpochMs(clock: Clock): number | undefined {
     return this.#startEpochMs && this.#startEpochMs + clock.now();
   }
 
-  /** Like `knownServiceEpochMs`, but time on the runner's clock until the first `Date`. */
+  /** The same, but the runner's clock until the first `Date`. */
   serviceEpochMs(clock: Clock): number {
     return this.knownServiceEpochMs(clock) ?? clock.epochMs();
   }
@@ -104,16 +101,15 @@ export class ControlApi {
     return this.#attempt({ method: 'POST', path: 'api_keys', body }, attempt, decode);
   }
 
-  keys(send: Send): Promise<KeyList> {
+  /** A key that the service lists as revoked is not among them. */
+  keys(send: Send): Promise<Key[]> {
     return this.#get({ path: 'api_keys' }, send, parseKeyList);
   }
 
-  /** Returns true if the response says that the key is revoked. */
   revokeKey(id: string, attempt: Attempt): Promise<boolean> {
     return this.#attempt({ method: 'DELETE', path: `api_keys/${id}` }, attempt, (body) => parseRevoked(body, id));
   }
 
-  /** Sends a request of the user's own. */
   change<T>(change: Call, attempt: Attempt, decode: (body: JsonObject) => T): Promise<T> {
     return this.#attempt(change, attempt, (body) => {
       if (!isObject(body)) throw new UnexpectedShapeError('the body is not an object');
@@ -127,7 +123,6 @@ export class ControlApi {
     return send((attempt) => this.#attempt({ method: 'GET', ...call }, attempt, decode));
   }
 
-  /** Sends one request when its turn comes, and reads the response. */
   #attempt<T>(call: Call, attempt: Attempt, decode: Decode<T>): Promise<T> {
     const { rate, log } = this.connection;
     const { deadline, sendBy = deadline } = attempt;

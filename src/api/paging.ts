@@ -5,7 +5,7 @@ import { type Decode, hasError, UnexpectedShapeError, unexpectedShape } from './
 
 export interface Page<T> {
   readonly records: readonly T[];
-  /** Where the list goes on. Undefined at the end of the list. */
+  /** Undefined at the end of the list. */
   readonly cursor: string | undefined;
 }
 

@@ -2,17 +2,14 @@ import { RequestError } from '../http/errors.js';
 import { type HttpHeaders, type HttpRequest, type HttpResponse, parseRetryAfter } from '../http/exchange.js';
 import { isTransientStatus } from '../http/retry.js';
 import { hasContent, isObject, isText, type Json, parseJsonOrUndefined, toText } from '../text/json.js';
-import { cut, sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
+import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 
 /** Returns the decoded body, or throws an error that describes the response. `nowMs`: milliseconds since 1970. */
 export function parseResponse<T>(request: HttpRequest, response: HttpResponse, nowMs: number, decode: Decode<T>): T {
   const { method } = request;
   const { status, headers, body: text } = response;
   const quote = quoting(request, status);
-  const page = describePage(response, quote);
-  const isPage = page !== undefined;
-  // Every 4xx but these two proves that the service did not carry out the request.
-  const isRejected = status >= 400 && status < 500 && status !== 408 && status !== 409;
+  const isPage = isHtml(response);
   const failure = (what: string, transient: boolean) => {
     const [, inHeader] = Object.entries(headers).find(([name]) => name.endsWith('request-id')) ?? [];
     const inBody = /"request_?id"\s*:\s*"([^"\\]{1,80})"/i.exec(text.slice(0, 4_000))?.[1];
@@ -21,8 +18,8 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
       status,
       transient,
       retryAfterMs: parseRetryAfter(headers, nowMs),
-      // A proxy may have sent an HTML page, so the status of a page does not prove that the request had no effect.
-      mayHaveTakenEffect: isPage || !isRejected,
+      // Every 4xx but these two proves that the service did not carry out the request. A page may come from a proxy.
+      mayHaveTakenEffect: isPage || status < 400 || status >= 500 || status === 408 || status === 409,
       isPage,
     });
   };
@@ -31,20 +28,15 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
   if (status < 200 || status >= 400) {
     // A proxy may have sent the page, for example with a 502. Only its 407 (login needed) is final.
     const isProxyFailure = isPage && status !== 407;
-    const said = isPage ? ` with ${page}` : serviceMessage(text, quote);
+    const said = isPage ? ` with ${aPage}` : serviceMessage(text, quote);
     throw failure(`status ${status}${said}`, isProxyFailure || isTransientStatus(status));
   }
-  if (status >= 300) {
-    // Without user and query, which may contain a token.
-    const location = (headers['location'] ?? '').replace(/[?#].*/s, cut).replace(/\/\/[^/]*@/, '//');
-    const target = sanitizeLine(quote(location), 200);
-    throw failure(`status ${status}: the redirect${target && ` to ${target}`} was not followed`, false);
-  }
+  if (status >= 300) throw failure(`status ${status}: the redirect was not followed`, false);
   const isEmpty = text.trim() === '';
   // A change may have an empty response. To a create, it has no key.
   const body = isEmpty && method !== 'GET' ? {} : parseJsonOrUndefined(text);
-  if (body === undefined)
-    throw failure(`status ${status} with ${page ?? (isEmpty ? 'an empty body' : 'a body that is not JSON')}`, true);
+  const shape = isPage ? aPage : isEmpty ? 'an empty body' : 'a body that is not JSON';
+  if (body === undefined) throw failure(`status ${status} with ${shape}`, true);
   try {
     return decode(body, headers);
   } catch (error) {
@@ -64,7 +56,7 @@ function quoting({ method, url }: HttpRequest, status: number): Quote {
   return (text) => text.replace(/[\x21-\x7e]{8,}/g, (word) => (mayBeKey(word) ? '***' : word));
 }
 
-/** Returns the message and code of an error response. Their field names are not documented, so common ones are tried. */
+/** The message and code of an error response. Their field names are not documented, so common ones are tried. */
 function serviceMessage(text: string, quote: Quote): string {
   const json = parseJsonOrUndefined(text);
   // A cut body may hold a secret with JSON's escapes.
@@ -80,18 +72,16 @@ function serviceMessage(text: string, quote: Quote): string {
   return `${message && `: ${message}`}${code && ` (code ${code})`}`;
 }
 
-/** Describes an HTML page. Returns undefined for any other response. */
-function describePage({ headers, body }: HttpResponse, quote: Quote): string | undefined {
+const aPage = 'an HTML page instead of JSON (from a proxy or a login page?)';
+
+function isHtml({ headers, body }: HttpResponse): boolean {
   const hasTag = /^\s*<(!doctype|html|head|body|\?xml)/i.test(body.slice(0, 1_000));
-  if (!hasTag && !/\bhtml\b/i.test(headers['content-type'] ?? '')) return undefined;
-  const title = quote(/<title[^>]*>(.{1,300}?)<\/title/is.exec(body.slice(0, 20_000))?.[1] ?? '');
-  return `an HTML page${title && ` “${sanitizeLine(title, 80)}”`} instead of JSON (from a proxy or a login page?)`;
+  return hasTag || /\bhtml\b/i.test(headers['content-type'] ?? '');
 }
 
-/** Reads the required fields of a body. Throws `UnexpectedShapeError` if a required field is missing or invalid. */
+/** Reads the required fields of a body. Throws `UnexpectedShapeError` if one is missing or invalid. */
 export type Decode<T> = (body: Json, headers: HttpHeaders) => T;
 
-/** A required field is missing or has an unexpected value. The message names the field. */
 export class UnexpectedShapeError extends Error {}
 
 export function unexpectedShape(place: string, expected: string, value: Json | undefined): UnexpectedShapeError {

@@ -4,9 +4,9 @@ import { sanitizeLine } from '../text/sanitize-line.js';
 import { rejectPartialList } from './paging.js';
 import { UnexpectedShapeError, unexpectedShape } from './parse-response.js';
 
-/** A record as the service sent it. */
 export interface ApiRecord {
   readonly id: string;
+  /** As the service sent it. */
   readonly record: JsonObject;
 }
 
@@ -14,25 +14,25 @@ export interface Operation extends ApiRecord {
   readonly status: string;
 }
 
-/** The documented fields and actions. The service may send others. */
+/** The documented fields. The service may send others. */
 export const operationFields = [
   ...['id', 'project_id', 'branch_id', 'endpoint_id', 'action', 'status', 'failures_count'],
   ...['created_at', 'updated_at'],
-];
-export const operationActions = [
-  ...['apply_config', 'apply_storage_config', 'check_availability', 'create_branch', 'create_timeline'],
-  ...['delete_tenant', 'start_compute', 'suspend_compute'],
-];
-/** The service starts these operations by itself. */
-export const automaticActions = [
-  ...['suspend_compute', 'check_availability', 'tenant_detach', 'tenant_reattach'],
-  ...['timeline_archive', 'timeline_unarchive'],
 ];
 export const projectFields = [
   ...['id', 'name', 'platform_id', 'region_id', 'provisioner', 'pg_version', 'locked', 'cpu_used_sec', 'proxy_host'],
   ...['branch_logical_size_limit', 'created_at', 'updated_at'],
 ];
-export const keyFields: readonly string[] = ['id', 'name', 'created_at', 'last_used_at', 'last_used_from_addr'];
+export const keyFields = ['id', 'name', 'created_at', 'last_used_at', 'last_used_from_addr'];
+/** The service starts these operations by itself. */
+export const automaticActions = [
+  ...['suspend_compute', 'check_availability', 'tenant_detach', 'tenant_reattach'],
+  ...['timeline_archive', 'timeline_unarchive'],
+];
+export const knownActions = [
+  ...['apply_config', 'apply_storage_config', 'create_branch', 'create_timeline', 'delete_tenant', 'start_compute'],
+  ...automaticActions,
+];
 
 export function parseProject(value: Json, place: string): ApiRecord {
   if (!isObject(value)) throw unexpectedShape(place, 'an object', value);
@@ -61,23 +61,19 @@ export function operationsNamedIn({ operations, operation }: JsonObject) {
   return isAbsent(operation) ? named : [...named, { place: 'operation', record: operation }];
 }
 
-/** A key as the service lists it, without its secret. */
 export interface Key extends ApiRecord {
   readonly name: string | undefined;
   /** In milliseconds since 1970, on the service's clock. Undefined if the record has no readable time. */
   readonly createdAt: number | undefined;
 }
 
-/** The keys by id, in the order of the service. A key that the service lists as revoked is not among them. */
-export type KeyList = ReadonlyMap<string, Key>;
-
 /** Accepts only the documented response, because a key that the response does not contain is treated as gone. */
-export function parseKeyList(body: Json, headers: HttpHeaders): KeyList {
+export function parseKeyList(body: Json, headers: HttpHeaders): Key[] {
   rejectPartialList(body, headers);
   if (!Array.isArray(body)) throw unexpectedShape('body', 'an array', body);
   const keys = body.map((item, index) => parseKey(item, `[${index}]`));
-  const isRevoked = ({ record }: Key) => record['revoked'] === true || hasContent(record['revoked_at']);
-  return new Map(keys.filter((key) => !isRevoked(key)).map((key) => [key.id, key]));
+  const valid = keys.filter(({ record }) => record['revoked'] !== true && !hasContent(record['revoked_at']));
+  return [...new Map(valid.map((key) => [key.id, key])).values()];
 }
 
 function parseKey(value: Json, place: string): Key {
@@ -121,17 +117,12 @@ export function fieldText({ record }: ApiRecord, name: string): string | undefin
   return isAbsent(value) ? undefined : toText(value);
 }
 
-/** The text of a field, safe to print. Empty if the record does not have the field. */
+/** Safe to print. Empty if the record does not have the field. */
 export function displayText(recorded: ApiRecord, name: string, max: number): string {
   return sanitizeLine(fieldText(recorded, name) ?? '', max);
 }
 
-/** Formats a timestamp to the second, for example `2026-01-31 09:30:00Z`. */
-export function displayTime(recorded: ApiRecord, name: string): string {
-  return displayText(recorded, name, 40).replace(/^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d+)?/, '$1 $2');
-}
-
-/** Returns a timestamp in milliseconds since 1970, or undefined if the field is absent or not a timestamp. */
+/** In milliseconds since 1970. Undefined if the field is absent or not a timestamp. */
 export function fieldTime(recorded: ApiRecord, name: string): number | undefined {
   // Date.parse alone would read a bare number as a year or month, and a time without a zone as local time.
   const [, date, hours, zone] = /^(\d{4}-\d\d-\d\d)[T ]([\d:.]+)(.*)/.exec(fieldText(recorded, name) ?? '') ?? [];

@@ -2,16 +2,16 @@ import { formatDuration } from '../time/duration.js';
 
 /** A failed request to the control API or to GitHub. By default, no complete response arrived. The message is for users. */
 export class RequestError extends Error {
-  /** HTTP status. Undefined if no complete response arrived. */
+  /** Undefined if no complete response arrived. */
   readonly status: number | undefined;
   /** Whether a retry may help: for some attempts, or at any time before the deadline. */
   readonly transient: boolean | 'until-deadline' = true;
   readonly retryAfterMs: number | undefined;
-  /** True if the service may have carried out the request despite the error. */
+  /** The service may have carried out the request despite the error. */
   readonly mayHaveTakenEffect: boolean = true;
-  /** True if the response is an HTML page. A proxy may have sent the page, so it proves nothing about the service. */
+  /** A proxy may have sent an HTML page, so it proves nothing about the service. */
   readonly isPage: boolean = false;
-  /** True if no whole response arrived in time. */
+  /** No whole response arrived in time. */
   readonly isSilence: boolean = false;
 
   constructor(message: string, { cause, ...facts }: RequestErrorOptions = {}) {
@@ -19,17 +19,16 @@ export class RequestError extends Error {
     Object.assign(this, facts);
   }
 
-  /** True if the service asks the client to retry later. Outside of waits, such a request is repeated until the deadline. */
+  /** The service asks to retry later. Outside of waits, such a request is repeated until the deadline. */
   get isThrottled(): boolean {
     return this.status === 423 || this.status === 429 || this.isServiceStatus(425);
   }
 
-  /** True if the service itself sent the status. */
   isServiceStatus(status: number): boolean {
     return this.status === status && !this.isPage;
   }
 
-  /** True for a 4xx that a retry cannot change. False for an HTML page, unless it is a proxy's 407. */
+  /** A 4xx that a retry cannot change. Of HTML pages, only a proxy's 407. */
   get isPermanent(): boolean {
     const { status = 0, transient, isThrottled } = this;
     return status >= 400 && status < 500 && !transient && !isThrottled;

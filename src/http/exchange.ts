@@ -1,9 +1,9 @@
 import type { OnCancel } from '../time/deadline.js';
 
-/** The version must match the one in package.json. A test compares them. */
+/** A test compares the version with package.json. */
 export const userAgent = 'ctl-action/1.0.0';
 
-/** Sends one request and returns its complete response. Tests pass an exchange without sockets. */
+/** Sends one request and returns its complete response. A truncated body is a `RequestError`. */
 export type Exchange = (request: HttpRequest, onCancel: OnCancel) => Promise<HttpResponse>;
 
 export interface HttpRequest {
@@ -22,11 +22,10 @@ export type HttpHeaders = Readonly<Record<string, string | undefined>>;
 export interface HttpResponse {
   readonly status: number;
   readonly headers: HttpHeaders;
-  /** The complete body. A truncated body causes a `RequestError` instead of a response. */
   readonly body: string;
 }
 
-/** Returns `Retry-After` in milliseconds. A date is relative to the `Date` header, or to `nowMs` if there is none. */
+/** In milliseconds. A date is relative to the `Date` header, or to `nowMs` if there is none. */
 export function parseRetryAfter(headers: HttpHeaders, nowMs: number): number | undefined {
   const text = headers['retry-after']?.trim();
   if (text !== undefined && /^\d+(\.\d+)?$/.test(text)) return Number(text) * 1_000;

@@ -82,7 +82,7 @@ interface ConnectOptions extends https.RequestOptions {
   readonly progress: { isConnecting: boolean };
 }
 
-/** An agent that keeps connections. Only https goes through proxies: an http service is on this machine. */
+/** Only https goes through proxies: an http service is on this machine. */
 function keepAliveAgent({ protocol }: URL, proxy: URL | undefined): http.Agent {
   const isSecure = protocol === 'https:';
   const agent = new (isSecure ? https : http).Agent({ keepAlive: true });

@@ -16,15 +16,11 @@ const hangsAfter = 2_000;
 /** The pause after a 429 without `Retry-After`. */
 const usualHold = 1_000;
 
-interface Waiting {
-  readonly sendBy: Deadline;
-  readonly go: (sentAt: number) => void;
-  readonly fail: (error: Error) => void;
-}
+type Waiting = { sendBy: Deadline; go: (sentAt: number) => void; fail: (error: Error) => void };
 
 /** Decides how many requests a step sends, and how fast: a token bucket, which each 429 holds and slows down. */
 export class Rate {
-  /** The end of the latest hold, on the step's clock. 0 before the first one. */
+  /** The end of the latest hold, on the step's clock. */
   heldUntil = 0;
   readonly #waiting = new Set<Waiting>();
   /** When each request without a response was sent. */
@@ -77,7 +73,6 @@ export class Rate {
     }
   }
 
-  /** Sends all that may be sent now, and comes back when the next one may. */
   #sendNext(): void {
     this.#cancelTimer();
     const now = this.clock.now();
@@ -101,7 +96,6 @@ export class Rate {
     }
   }
 
-  /** The time until there is a place, a token and no hold. */
   #pause(now: number): number {
     if (this.#free > 0) return 0;
     const untilHung = this.#open.map((sentAt) => sentAt + hangsAfter - now).filter((ms) => ms > 0);

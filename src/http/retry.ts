@@ -2,7 +2,6 @@ import { type Deadline, DeadlineExceeded } from '../time/deadline.js';
 import { formatDuration } from '../time/duration.js';
 import { beyondDeadline, RequestError } from './errors.js';
 
-/** How one attempt is sent. */
 export interface Attempt {
   /** No response is awaited after this. */
   readonly deadline: Deadline;
@@ -33,11 +32,7 @@ export function isTransientStatus(status: number): boolean {
   return [408, 423, 425, 429, 500, 502, 503, 504].includes(status) || (status >= 520 && status <= 530);
 }
 
-interface Circumstances {
-  readonly deadline: Deadline;
-  readonly random: () => number;
-  readonly log: { info(line: string): void };
-}
+type Circumstances = { deadline: Deadline; random: () => number; log: { info(line: string): void } };
 
 /** Repeats a failed request, with full jitter. A wait does not use this: its next poll repeats its requests. */
 export function withRetries({ deadline, random, log }: Circumstances): Send {

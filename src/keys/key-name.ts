@@ -7,11 +7,7 @@ export interface WorkflowRun {
   readonly attempt: number;
 }
 
-export interface KeyOrigin {
-  readonly run: WorkflowRun;
-  /** True if the key is kept on purpose (`revoke-in-post: false`). No sweep revokes such a key. */
-  readonly isKept: boolean;
-}
+export type KeyOrigin = { readonly run: WorkflowRun; readonly isKept: boolean };
 
 const maxLength = 64;
 const maxRandom = 12;
@@ -27,12 +23,8 @@ const pattern = new RegExp(
 
 /** `repository`: its name without the owner. */
 export function makeKeyName(repository: string, { run, isKept }: KeyOrigin, random: () => number): string {
-  const label =
-    repository
-      .toLowerCase()
-      .replace(/[^a-z0-9-]/g, '-')
-      .slice(0, 20) || 'ctl';
-  const start = `${label}-${isKept ? 'kept' : 'run'}${run.id}-${run.attempt}-${run.fingerprint}-`;
+  const label = repository.toLowerCase().replace(/[^a-z0-9-]/g, '-');
+  const start = `${label.slice(0, 20) || 'ctl'}-${isKept ? 'kept' : 'run'}${run.id}-${run.attempt}-${run.fingerprint}-`;
   const length = Math.min(maxRandom, maxLength - start.length);
   return start + Array.from({ length }, () => Math.floor(random() * 36).toString(36)).join('');
 }

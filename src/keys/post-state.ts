@@ -25,25 +25,23 @@ export interface PostState {
   readonly summary: boolean;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 const sealLength = 64;
 
 /** Another step can forge a state. It cannot sign it with the parent key, nor change the run of other steps. */
-function seal(text: string, parentKey: string, environment: Environment): Buffer {
+function seal(text: string, parentKey: string, environment: NodeJS.ProcessEnv): Buffer {
   const { GITHUB_RUN_ID: run, GITHUB_RUN_ATTEMPT: attempt } = environment;
   const hash = createHmac('sha256', parentKey).update(JSON.stringify([run, attempt, text]));
   return Buffer.from(hash.digest('hex'));
 }
 
 /** Returns the seal and then the state. Of a state without a key to revoke, only the marker is left. */
-export function serializePostState(state: PostState, parentKey: string, environment: Environment): string {
+export function serializePostState(state: PostState, parentKey: string, environment: NodeJS.ProcessEnv): string {
   if (state.lostCreates === 0 && !state.minted?.secret) return nothingToRevoke;
   const text = JSON.stringify(state);
   return seal(text, parentKey, environment) + text;
 }
 
-export function isSealedWith(key: string, saved: string, environment: Environment): boolean {
+export function isSealedWith(key: string, saved: string, environment: NodeJS.ProcessEnv): boolean {
   const given = Buffer.from(saved.slice(0, sealLength));
   const expected = seal(saved.slice(sealLength), key, environment);
   // `timingSafeEqual` throws if the lengths differ.

@@ -68,7 +68,7 @@ export async function revokeKeys({ api, rate, deadline, random, send, patience, 
 
   async function round(): Promise<void> {
     askedAt = clock.now();
-    const listed = [...(await api.keys(send)).values()];
+    const listed = await api.keys(send);
     for (const id of find(listed)) if (!keys.has(id)) keys.set(id, new Evidence());
     const listedIds = new Set(listed.map(({ id }) => id));
     await Promise.all([...keys].map(([id, key]) => revokeListed(id, key, listedIds.has(id))));
@@ -86,10 +86,11 @@ export async function revokeKeys({ api, rate, deadline, random, send, patience, 
     }
   }
 
-  async function repeatRounds(): Promise<void> {
-    await round();
-    const beganAt = clock.now();
+  async function repeatRounds(): Promise<undefined> {
+    let beganAt: number | undefined;
     for (const usual of doublingPauses(pauses, random)) {
+      await round();
+      beganAt ??= clock.now();
       const open = [...keys.values()].filter((key) => key.fate(askedAt) === 'unknown');
       const isSought = keys.size < count || (keys.size === 0 && askedAt - beganAt < leastAbsence);
       if (open.length === 0 && !isSought) return;
@@ -101,14 +102,10 @@ export async function revokeKeys({ api, rate, deadline, random, send, patience, 
       const isOver = clock.now() + pause >= beganAt + readingTime && !goesOn;
       if (isOver || retryAfter > deadline.remaining) return;
       await deadline.sleep(pause);
-      await round();
     }
   }
 
-  const end = await repeatRounds().then(
-    () => undefined,
-    (error: Error) => error,
-  );
+  const end = await repeatRounds().catch((error: Error) => error);
   // What the service said of the key tells more than that the time was over.
   const doubt = end ?? new Error('no response said revoked: true, and lists do not confirm it');
   const results = [...keys].map(([id, key]) => {

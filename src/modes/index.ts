@@ -1,7 +1,7 @@
 import { createKeyMode } from './create-key.js';
 import { listKeysMode, listOperationsMode, listProjectsMode } from './list/lists.js';
 import { revokeKeyMode } from './revoke-key.js';
-import { sendRequestMode } from './send-request/report.js';
+import { sendRequestMode } from './send-request.js';
 import { sweepKeysMode } from './sweep-keys/sweep-keys.js';
 import { waitOperationMode } from './wait-operation/report.js';
 

@@ -1,6 +1,6 @@
 import { explain, failureReport } from '../action/failure-report.js';
 import { codeHtml } from '../action/markdown.js';
-import { displayTime, type Key } from '../api/records.js';
+import { displayText, type Key } from '../api/records.js';
 import type { Revocations } from '../keys/revocation.js';
 import { sanitizeLine } from '../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural } from '../text/sentences.js';
@@ -31,7 +31,7 @@ export const keyHeadings = ['Key', 'Name', 'Created', 'Age', 'Last used'];
 
 /** Cells of a summary table. Summaries can be public, so no cell contains a network address. */
 export function keyCells(key: Key, nowMs: number): string[] {
-  const [created = '', lastUsed = ''] = ['created_at', 'last_used_at'].map((field) => displayTime(key, field));
+  const [created = '', lastUsed = ''] = ['created_at', 'last_used_at'].map((field) => displayText(key, field, 40));
   const age = key.createdAt === undefined ? '' : formatDuration(Math.max(0, nowMs - key.createdAt));
   return [key.id, sanitizeLine(key.name ?? '', 80), created, age, lastUsed].map(codeHtml);
 }

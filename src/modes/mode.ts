@@ -19,33 +19,30 @@ export interface Collaborators {
 export interface Services {
   /** Masks the new key of a state, then saves the state for post. The mode calls this before any other use of the key. */
   readonly savePostState: (state: KeyState) => void;
-  /** Masks secrets that the step learns. */
   readonly mask: (secrets: readonly string[]) => void;
   /** Masks the token, and returns a function that reads the workflow runs of the repository. */
   readonly workflowRuns: (token: string, repository: string) => Promise<FindRun>;
 }
 
 export interface ReportFacts {
-  /** Timeout of the step, in milliseconds. */
+  /** In milliseconds. */
   readonly timeout: number;
-  /** Time on the service's clock when the mode ended, in milliseconds since 1970. */
+  /** The service's clock when the mode ended, in milliseconds since 1970. */
   readonly nowMs: number;
 }
-
-export type Report<Result, Settings = unknown> = (result: Result, settings: Settings, facts: ReportFacts) => StepReport;
 
 interface Mode<Settings, Result> {
   readonly read: (reader: InputReader) => Settings;
   readonly run: (settings: Settings, collaborators: Collaborators, services: Services) => Promise<Result>;
-  readonly report: Report<Result, Settings>;
-  /** Returns the post state to save after the outputs are written. Undefined keeps the saved state. */
+  readonly report: (result: Result, settings: Settings, facts: ReportFacts) => StepReport;
+  /** The post state to save after the outputs are written. Undefined keeps the saved one. */
   readonly stateAfterOutputs?: (result: Result, settings: Settings) => KeyState | undefined;
   readonly acceptsZeroTimeout?: boolean;
   /** True for a mode whose result says whether the deadline or a cancel ended it. */
   readonly concludesItself?: boolean;
 }
 
-/** Gives all modes the same type, and lets the compiler check that the functions of a mode fit together. */
+/** Gives all modes the same type. */
 export function define<Settings, Result>(mode: Mode<Settings, Result>) {
   return {
     acceptsZeroTimeout: mode.acceptsZeroTimeout ?? false,

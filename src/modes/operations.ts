@@ -1,5 +1,5 @@
 import { codeHtml, maxRows, truncatedTable } from '../action/markdown.js';
-import { displayText, displayTime, fieldText, fieldTime, type Operation } from '../api/records.js';
+import { displayText, fieldText, fieldTime, type Operation } from '../api/records.js';
 import { isText } from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 import { formatDuration } from '../time/duration.js';
@@ -53,7 +53,7 @@ export function operationText(operation: Operation, nowMs: number): string {
 /** The reason that the service gives for a failure. The API does not document these fields, but similar services send them. */
 function reasonOf(operation: Operation): string {
   const field = ['error', 'error_message', 'message'].find((name) => isText(operation.record[name]));
-  const retryAt = displayTime(operation, 'retry_at');
+  const retryAt = displayText(operation, 'retry_at', 40);
   const parts = [field && `“${displayText(operation, field, 200)}”`, retryAt && `retry at ${retryAt}`];
   return parts.filter(Boolean).join(', ');
 }

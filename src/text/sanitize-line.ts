@@ -6,10 +6,8 @@ export function sanitizeLine(text: string, max = 300): string {
   if (text.length <= max && /^[!-~]*$/.test(text)) return text;
   // A body can be megabytes long, so only its start is processed. If invisible characters were removed, a secret that they
   // split would become whole again.
-  const line = text
-    .slice(0, max * 8)
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu, ' ')
-    .trim();
+  const start = text.slice(0, max * 8);
+  const line = start.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\s]+/gu, ' ').trim();
   if (line.length <= max && text.length <= max * 8) return line;
   return line.slice(0, max - 1).replace(/[\uD800-\uDBFF]$/, '') + cut;
 }
@@ -17,7 +15,7 @@ export function sanitizeLine(text: string, max = 300): string {
 /** Ends a text that was shortened. `Secrets` finds the beginning of a secret before it. */
 export const cut = '…';
 
-/** Makes an id from the service safe to print. The limit of 80 characters is far above any documented id. */
+/** The limit is far above any documented id. */
 export function sanitizeId(id: string): string {
   return sanitizeLine(id, 80);
 }

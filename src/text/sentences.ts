@@ -1,4 +1,4 @@
-/** Joins the texts as sentences. Skips `false` and empty texts. */
+/** Skips `false` and empty texts. */
 export function sentences(...texts: (string | false)[]): string {
   return texts.flatMap((text) => (text ? [/[.?!]$/.test(text) ? text : `${text}.`] : [])).join(' ');
 }

@@ -11,7 +11,7 @@ export class Cancellation {
     this.#listeners.clear();
   }
 
-  /** Calls the listener once, on cancellation. The returned function removes the listener. */
+  /** The returned function removes the listener. */
   onCancel(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -48,11 +48,6 @@ export class Deadline {
     return this.remaining === 0;
   }
 
-  /** Returns a deadline that expires after `ms` milliseconds, but never later than the current deadline. */
-  within(ms: number): Deadline {
-    return new Deadline(this.clock, Math.min(this.expiresAt, this.clock.now() + ms), this.cancellation);
-  }
-
   /** Rejects at expiry or cancellation. Does not wait for the work to stop, so no socket or proxy can delay the step. */
   race<T>(work: (onCancel: OnCancel) => Promise<T>): Promise<T> {
     if (this.cancellation.isCancelled) return Promise.reject(new CancelledError());
@@ -83,7 +78,7 @@ export class Deadline {
 
   /** Like `race`, but after `ms` milliseconds it resolves to undefined, unless this deadline comes first. */
   async raceFor<T>(ms: number, work: (onCancel: OnCancel) => Promise<T>): Promise<T | undefined> {
-    const shorter = this.within(ms);
+    const shorter = new Deadline(this.clock, Math.min(this.expiresAt, this.clock.now() + ms), this.cancellation);
     try {
       return await shorter.race(work);
     } catch (error) {
@@ -92,7 +87,7 @@ export class Deadline {
     }
   }
 
-  /** Resolves after `ms` milliseconds. Rejects with `DeadlineExceeded` if the deadline expires earlier. */
+  /** Rejects with `DeadlineExceeded` if the deadline expires earlier. */
   sleep(ms: number): Promise<void> {
     return this.sleepUntil(this.clock.now() + ms);
   }

@@ -13,14 +13,10 @@ export function formatDuration(ms: number): string {
   if (ms < 999.5) return `${Math.round(ms)}ms`;
   if (ms < 10_000) return `${Math.round(ms / 100) / 10}s`;
   let rest = Math.round(ms / 1_000) * 1_000;
-  const parts = Object.entries(units).map(([unit, size]) => {
+  const parts = Object.entries(units).flatMap(([unit, size]) => {
     const count = Math.floor(rest / size);
     rest %= size;
-    return count === 0 ? '' : `${count}${unit}`;
+    return count === 0 ? [] : `${count}${unit}`;
   });
-  const largest = parts.findIndex((part) => part !== '');
-  return parts
-    .slice(largest, largest + 2)
-    .filter((part) => part !== '')
-    .join(' ');
+  return parts.slice(0, 2).join(' ');
 }

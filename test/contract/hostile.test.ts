@@ -76,12 +76,9 @@ test.for(named)('a step shows %s in an error response as plain text', async ([, 
 });
 
 const every = Object.values(attacks).join('\n');
-const evil = `https://evil.example/${inHeader(every).replace(/[?#]/g, '')}`;
 test.for<[what: string, response: Response]>([
   ['an error body that is not JSON', { status: 400, body: every }],
   ['a 200 body that is not JSON', '\uFEFF\u0000\u001b[2J::error::HACKED\r\n##[error]HACKED\u2028\u202E'],
-  ['a page title', { status: 403, body: `<html><title>${every.replaceAll('<', ' ')}</title></html>` }],
-  ['the path of a redirect', { status: 302, headers: { location: evil } }],
   ['the id of another operation', operationBody({ id: every, status: 'finished' })],
 ])('wait-operation shows hostile text in %s as plain text', async ([, response], { run }) => {
   expect((await run('wait-operation', response, { timeout: '0' })).conclusion).toBe('failure');

@@ -1,5 +1,5 @@
 import { BadValue, parsePart, quote, rejectLeftover } from '../../action/inputs/input-values.js';
-import { automaticActions, operationActions } from '../../api/records.js';
+import { knownActions } from '../../api/records.js';
 import { isAbsent, type JsonObject, toText } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { knownStatuses } from '../operations.js';
@@ -50,26 +50,23 @@ export class Filter {
   }
 }
 
-/** `unusable`: fields that this mode rejects, with the reason. */
-export function parseFilter(
-  text: string,
-  documented: readonly string[],
-  unusable: Record<string, string> = {},
-): Filter {
+/** `changing`: a wait cannot use these fields. */
+export function parseFilter(text: string, documented: readonly string[], changing: readonly string[] = []): Filter {
   const lines = text.split('\n').flatMap((line, index) => {
-    const parse = () => parseLine(line.trim(), documented, unusable);
+    const parse = () => parseLine(line.trim(), documented, changing);
     return line.trim() === '' ? [] : [parsePart(`line ${index + 1}, ${quote(line)}:`, parse)];
   });
-  return new Filter(lines, documented);
+  const usable = documented.filter((name) => !changing.includes(name));
+  return new Filter(lines, usable);
 }
 
-function parseLine(line: string, documented: readonly string[], unusable: Record<string, string>) {
+function parseLine(line: string, documented: readonly string[], changing: readonly string[]) {
   if (/^#|\s#/.test(line))
     throw new BadValue('a comment is not possible here. To match a value that contains “ #”, write “?#”');
   const [, name = '', negation = '', rest] = /^([^=]*?)(!?)=(.*)$/s.exec(line) ?? [];
   const field = name.trim();
   if (rest === undefined || field === '') throw new BadValue('expected field=pattern or field!=pattern');
-  if (Object.hasOwn(unusable, field)) throw new BadValue(`${field} cannot be used here: ${unusable[field]}`);
+  if (changing.includes(field)) throw new BadValue(`${field} cannot be used here: it changes during the wait`);
   const pattern = rejectLeftover(rest.trim());
   if (pattern === '')
     throw new BadValue(`the pattern is empty. If records without a value are meant, write ${field}!=?*`);
@@ -87,7 +84,7 @@ function parseLine(line: string, documented: readonly string[], unusable: Record
 
 const knownWords: Record<string, readonly string[]> = {
   status: knownStatuses,
-  action: [...new Set([...operationActions, ...automaticActions])],
+  action: knownActions,
 };
 
 /**

@@ -7,7 +7,6 @@ import type { Page } from '../../api/paging.js';
 import {
   type ApiRecord,
   displayText,
-  displayTime,
   fieldTime,
   type Key,
   keyFields,
@@ -124,7 +123,7 @@ export const listKeysMode = defineList({
   read: (reader) =>
     reader.complete({ ...readCommonInputs(reader, keyFields), olderThan: reader.optional('older-than', parseAge) }),
   pages: async function* (_, api, send) {
-    yield { records: [...(await api.keys(send)).values()], cursor: undefined };
+    yield { records: await api.keys(send), cursor: undefined };
   },
   isWanted: ({ createdAt = Number.NEGATIVE_INFINITY }: Key, { olderThan }, nowMs) =>
     olderThan === undefined || createdAt < nowMs - olderThan,
@@ -172,7 +171,7 @@ export const listProjectsMode = defineList({
     truncatedTable(projectHeadings, records, (project) => {
       // Host names are left out, because summaries of public repositories are public.
       const texts = ['name', 'region_id', 'pg_version'].map((field) => displayText(project, field, 80));
-      return [sanitizeId(project.id), ...texts, displayTime(project, 'created_at')].map(codeHtml);
+      return [sanitizeId(project.id), ...texts, displayText(project, 'created_at', 40)].map(codeHtml);
     }),
 });
 

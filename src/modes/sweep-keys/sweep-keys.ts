@@ -48,7 +48,7 @@ async function run(settings: Settings, collaborators: Collaborators, services: S
   const { api, deadline } = collaborators;
   const { clock } = deadline;
   const send = withRetries(collaborators);
-  const listed = [...(await api.keys(send)).values()];
+  const listed = await api.keys(send);
   // One of the clocks may be wrong. By the smaller age, no young key seems old.
   const now = Math.min(api.serviceEpochMs(clock), clock.epochMs());
   const ours = listed.flatMap((key) => {

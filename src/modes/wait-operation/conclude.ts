@@ -4,14 +4,14 @@ import type { Project } from './project.js';
 import type { WaitSettings } from './settings.js';
 
 type Verdict = 'finished' | 'empty' | 'failed' | 'timeout' | 'cancelled' | 'error';
-type End = { readonly deadline: Deadline; readonly isCancelled: boolean };
-
 export type WaitResult = ReturnType<typeof conclude>;
 
-export function conclude(projects: readonly Project[], settings: WaitSettings, { deadline, isCancelled }: End) {
+export function conclude(projects: Project[], settings: WaitSettings, deadline: Deadline, isCancelled: boolean) {
   const { target, failOnEmpty, pollsOnce } = settings;
   const { error: filterError, warnings: filterWarnings = [] } = 'all' in target ? target.all.missing : {};
-  const operations = projects.flatMap((project) => [...project.operations.all.values()]);
+  const operations = projects.flatMap(({ id: projectId, operations: { all } }) =>
+    [...all.values()].map((operation) => ({ ...operation, projectId })),
+  );
   const badFilter = filterError === undefined ? undefined : new UserError(filterError);
   /** What ended the wait as `error`. */
   const [failedId, failure = badFilter] = projects.flatMap(({ failures }) => [...failures])[0] ?? [];
@@ -34,7 +34,6 @@ export function conclude(projects: readonly Project[], settings: WaitSettings, {
     verdict: verdict(),
     projects,
     operations,
-    /** The ids of the projects with which later steps may go on. */
     idleProjects: projects.filter(isIdle).map(({ id }) => id),
     filterWarnings,
     failure,

@@ -3,15 +3,8 @@ import type { Filter } from '../list/filter.js';
 import { isPending } from '../operations.js';
 import { maxListLag } from './quiet.js';
 
-/**
- * - `counts`: a wait for `all` follows the operation to its end
- * - `excluded`: the filter does not admit it, or the service started it and no `action=` line asks for it
- * - `history`: it ended before the wait
- */
-export type Judgement = 'counts' | 'excluded' | 'history';
-
-/** `firstRead`: undefined until it is whole. `since`: what ended at this time or later counts. */
-export function judge(operation: Operation, firstRead: ListRead | undefined, since: number, filter: Filter): Judgement {
+/** What an operation is to a wait for `all`. `firstRead`: undefined until it is whole. `history`: it ended before `since`. */
+export function judge(operation: Operation, firstRead: ListRead | undefined, since: number, filter: Filter) {
   if (!filter.admits(operation.record)) return 'excluded';
   const isAutomatic = automaticActions.includes(fieldText(operation, 'action') ?? '');
   if (isAutomatic && !filter.requires('action')) return 'excluded';

@@ -21,15 +21,11 @@ const maxWithoutList = 2;
 /** A poll reads further pages while more pending operations than this have not appeared. */
 const maxUnshown = 20;
 const maxExtraPages = 10;
-/** A poll does not wait longer for single requests. Their answers still count when they come. In milliseconds. */
+/** A poll waits so many milliseconds for single requests. Their answers still count when they come. */
 const singlesHangAfter = 2_000;
 
-/** All projects of one wait share these values. */
-export interface WaitContext extends WaitSettings, Collaborators {
-  readonly progress: ProgressLog;
-  /** The last poll begins at `deadline`. No response counts after this. */
-  readonly lastDeadline: Deadline;
-}
+/** The last poll begins at `deadline`. No response counts after `lastDeadline`. */
+type Context = WaitSettings & Collaborators & { readonly progress: ProgressLog; readonly lastDeadline: Deadline };
 
 /** One project of a wait: what it still waits for, and the requests for that. */
 export class Project {
@@ -47,7 +43,7 @@ export class Project {
 
   constructor(
     readonly id: string,
-    private readonly context: WaitContext,
+    private readonly context: Context,
   ) {
     const { target, api, deadline, rate } = context;
     const { clock } = deadline;
@@ -57,7 +53,6 @@ export class Project {
     deadline.cancellation.onCancel(() => this.end.cancel());
   }
 
-  /** True if no further poll is needed. */
   get isDone(): boolean {
     return this.failures.has(this.id) || (this.operations.wanted.size === 0 && this.#hasReadAll);
   }
@@ -67,7 +62,6 @@ export class Project {
     return this.failures.size === 0 && this.#hasReadAll && ![...this.operations.all.values()].some(isPending);
   }
 
-  /** Asks for all that the project still waits for. */
   async poll(): Promise<void> {
     const { wanted } = this.operations;
     const needsList = this.#all !== undefined || wanted.size > maxWithoutList;

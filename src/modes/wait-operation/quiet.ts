@@ -1,4 +1,4 @@
-/** No list of the service is taken to lag more than this. In milliseconds. */
+/** No list of the service is taken to lag more than so many milliseconds. */
 export const maxListLag = 5_000;
 
 /**
@@ -20,7 +20,7 @@ export class Quiet {
     return this.since === undefined ? 0 : this.since + maxListLag;
   }
 
-  /** A whole read of the list has ended. `allEnded`: by then, all that counts had been seen to end. */
+  /** `allEnded`: when this whole read ended, all that counts had been seen to end. */
   afterRead({ beganAt, endedAt, allEnded }: { beganAt: number; endedAt: number; allEnded: boolean }): Quiet {
     if (this.since === undefined) return allEnded ? new Quiet(endedAt) : this;
     return beganAt >= this.restsUntil ? new Quiet(this.since, true) : this;

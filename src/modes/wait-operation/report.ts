@@ -5,7 +5,7 @@ import { fieldTime, type Operation } from '../../api/records.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural, sentences } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
-import { define, type Report, type ReportFacts } from '../mode.js';
+import { define, type ReportFacts } from '../mode.js';
 import { isFailed, isPending, operationTable, operationText, operationTexts } from '../operations.js';
 import type { WaitResult } from './conclude.js';
 import { maxFirstRead } from './project.js';
@@ -13,12 +13,11 @@ import { maxListLag } from './quiet.js';
 import { readWaitSettings, type WaitSettings } from './settings.js';
 import { waitOperation } from './wait-operation.js';
 
-/** Operations that need attention come first. */
 const order = ['failed', 'pending', 'succeeded'];
-/** The last seconds of a wait, for the message after a timeout. In milliseconds. */
+/** A timeout tells a silence of so many milliseconds. */
 const lastSeconds = 5_000;
 
-export const waitReport: Report<WaitResult, WaitSettings> = (result, settings, facts) => {
+export function waitReport(result: WaitResult, settings: WaitSettings, facts: ReportFacts): StepReport {
   const { verdict, operations } = result;
   const { projectIds, target } = settings;
   const rows = operations.map((one) => ({ ...operationTexts(one, facts.nowMs), project: sanitizeId(one.projectId) }));
@@ -27,7 +26,7 @@ export const waitReport: Report<WaitResult, WaitSettings> = (result, settings, f
   const criteria = 'all' in target ? [`since ${formatDuration(target.since)}`, ...target.all.texts] : [];
   const texts = [...criteria.map(codeHtml), `waited ${formatDuration(result.elapsed)}`];
   return {
-    ...messages(result, { ...settings, ...facts }),
+    ...messages(result, settings, facts),
     warnings: warnings(result, facts),
     status: verdict,
     succeeded: verdict === 'finished',
@@ -35,13 +34,13 @@ export const waitReport: Report<WaitResult, WaitSettings> = (result, settings, f
       count: ids.length,
       'operation-id': decidingId(result),
       'operation-ids': ids,
-      operations: operations.filter(({ isSeen }) => isSeen).map(({ record }) => record),
+      operations: operations.map(({ record }) => record).filter((record) => 'id' in record),
       ...('all' in target && { 'idle-project-ids': result.idleProjects }),
     },
     resultFields: { project_ids: projectIds },
     details: `<p>${texts.join(', ')}.</p>\n${operationTable(rows)}`,
   };
-};
+}
 
 export const waitOperationMode = define({
   read: readWaitSettings,
@@ -59,11 +58,9 @@ function decidingId({ verdict, operations, failedId }: WaitResult): string {
   return (decided ?? operations.toSorted((one, other) => createdAt(other) - createdAt(one))[0])?.id ?? '';
 }
 
-/** The headline, and the text of the one error. */
-function messages(
-  result: WaitResult,
-  { pollsOnce, timeout, nowMs }: WaitSettings & ReportFacts,
-): Pick<StepReport, 'headline' | 'error' | 'notice'> {
+type Messages = Pick<StepReport, 'headline' | 'error' | 'notice'>;
+
+function messages(result: WaitResult, { pollsOnce }: WaitSettings, { timeout, nowMs }: ReportFacts): Messages {
   const { verdict, projects, operations, failure } = result;
   const total = plural(operations.length, 'operation');
   const share = ({ length }: readonly unknown[]) => (length === operations.length ? total : `${length} of ${total}`);

@@ -26,10 +26,7 @@ const defaultSince = 60_000;
 const leastTimeoutForAll = 30_000;
 const maxProjects = 100;
 
-const reason = 'it changes during the wait';
-export const changingFields = { status: reason, failures_count: reason, updated_at: reason };
-/** The fields that `filter` may name in a wait. */
-export const waitFilterFields: readonly string[] = operationFields.filter((name) => !(name in changingFields));
+export const changingFields = ['status', 'failures_count', 'updated_at'];
 
 const otherWay = 'To wait for all operations of the project instead, set operation-id: all';
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -65,7 +62,7 @@ export function readWaitInputs(reader: InputReader) {
 const timeoutOf = (reader: InputReader) => parseDuration(reader.text('timeout')) ?? Number.POSITIVE_INFINITY;
 
 function readAll(reader: InputReader): Target | null {
-  const filter = reader.parse('filter', (text) => parseFilter(text, waitFilterFields, changingFields));
+  const filter = reader.parse('filter', (text) => parseFilter(text, operationFields, changingFields));
   const since = reader.optional('since', parseAge);
   return filter === null || since === null ? null : { all: filter, since: since ?? defaultSince };
 }

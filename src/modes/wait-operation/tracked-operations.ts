@@ -4,23 +4,16 @@ import { endOf, judge, type ListRead } from './judge.js';
 import { Quiet } from './quiet.js';
 import type { WaitSettings } from './settings.js';
 
-/** As last seen; after its end, as it ended. */
-export interface TrackedOperation extends Operation {
-  readonly projectId: string;
-  /** False until an answer shows it. */
-  readonly isSeen: boolean;
-}
-
-/** A failure that only its time excludes is told if it is not older than this. In milliseconds. */
+/** A failure that only its time excludes is told if it is not older than so many milliseconds. */
 export const recentAge = 600_000;
 
 /** What counts in one project, each with its latest status: the given ids, or what `judge` says. */
 export class TrackedOperations {
-  readonly all = new Map<string, TrackedOperation>();
+  /** As last seen; after its end, as it ended. The record of an id is empty until an answer shows it. */
+  readonly all = new Map<string, Operation>();
   /** The ids to ask for: those not seen to end; with `timeout: 0`, those not seen. */
   readonly wanted = new Set<string>();
   hasFailed = false;
-  /** Only their time excludes them. */
   readonly recentFailures = new Map<string, Operation>();
   /** Undefined until it is whole. */
   firstRead: ListRead | undefined;
@@ -28,7 +21,7 @@ export class TrackedOperations {
 
   /** `start`: returns the start of the step in milliseconds since 1970, on the service's clock. */
   constructor(
-    private readonly projectId: string,
+    projectId: string,
     private readonly settings: Pick<WaitSettings, 'target' | 'pollsOnce'>,
     readonly start: () => number,
   ) {
@@ -36,7 +29,7 @@ export class TrackedOperations {
     if ('all' in target) return;
     const given = target.ids.get(projectId) ?? [];
     for (const id of given.map((one) => (typeof one === 'string' ? one : one.id))) {
-      this.all.set(id, { id, status: 'no status yet', record: {}, projectId, isSeen: false });
+      this.all.set(id, { id, status: 'no status yet', record: {} });
       this.wanted.add(id);
     }
     for (const one of given) if (typeof one !== 'string') this.take(one);
@@ -52,7 +45,7 @@ export class TrackedOperations {
     if (known === undefined || isPending(operation)) this.quiet = this.quiet.disturbed();
     // A slow response or an older replica may show an operation running again. An end that was seen stays.
     if (known !== undefined && !isPending(known)) return false;
-    this.all.set(id, { ...operation, projectId: this.projectId, isSeen: true });
+    this.all.set(id, operation);
     if (isPending(operation) && !pollsOnce) this.wanted.add(id);
     else this.wanted.delete(id);
     this.hasFailed ||= isFailed(operation);
@@ -69,7 +62,6 @@ export class TrackedOperations {
     return judgement === 'counts';
   }
 
-  /** A whole read of the list has ended. */
   endRead(read: ListRead, endedAt: number): void {
     this.firstRead ??= read;
     this.quiet = this.quiet.afterRead({ beganAt: read.beganAt, endedAt, allEnded: this.wanted.size === 0 });

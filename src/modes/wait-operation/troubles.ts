@@ -26,7 +26,6 @@ const noTrouble: Trouble = { patience: firstPatience, notBefore: 0, rejectedAt: 
 
 /** All failed requests for one project: one record for its list, and one for each of its operations, by id. */
 export class Troubles {
-  /** The time of the latest usable response. */
   answeredAt: number | undefined;
   readonly #records = new Map<string, Trouble>();
   /** When the first request was sent, or the end of the latest `Retry-After` of a 423 or 429: the service lives. */

@@ -7,9 +7,7 @@ import { ProgressLog } from './progress-log.js';
 import { ignoreEnd, Project } from './project.js';
 import type { WaitSettings } from './settings.js';
 
-// Times are in milliseconds.
-
-/** A step ends at most 2 s after its deadline. Of these, the last poll gets so much. */
+/** A step ends at most 2 s after its deadline. Of these, the last poll gets so many milliseconds. */
 const timeOfLastPoll = 1_500;
 /** With `timeout: 0`, requests that fail are repeated for so long. */
 const timeOfOnlyPoll = 60_000;
@@ -58,14 +56,14 @@ export async function waitOperation(settings: WaitSettings, collaborators: Colla
 
   cancellation.onCancel(() => stop.cancel());
   try {
-    const what = `operations of ${plural(projects.length, 'project')}`;
-    progress.write(`Waiting for ${what} (timeout ${pollsOnce ? 0 : formatDuration(expiresAt)}).`);
+    const timeout = pollsOnce ? 0 : formatDuration(expiresAt);
+    progress.write(`Waiting for operations of ${plural(projects.length, 'project')} (timeout ${timeout}).`);
     // The response of send-request can show a failed operation before any poll.
     if (failFast && projects.some(({ operations }) => operations.hasFailed)) stop.cancel();
     if (!cancellation.isCancelled) await Promise.all(projects.map(follow));
     // A signal that arrived during synchronous work is noticed here.
     await clock.turn();
-    return conclude(projects, settings, { deadline, isCancelled: cancellation.isCancelled });
+    return conclude(projects, settings, deadline, cancellation.isCancelled);
   } finally {
     progress.end();
     stop.cancel();

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { BadValue } from '../../../../src/action/inputs/input-values.js';
 import { operationFields } from '../../../../src/api/records.js';
 import { compileGlob, parseFilter } from '../../../../src/modes/list/filter.js';
-import { changingFields, waitFilterFields } from '../../../../src/modes/wait-operation/settings.js';
+import { changingFields } from '../../../../src/modes/wait-operation/settings.js';
 import { sanitizeLine } from '../../../../src/text/sanitize-line.js';
 
 const ofList = (text: string) => parseFilter(text, operationFields);
-const ofWait = (text: string) => parseFilter(text, waitFilterFields, changingFields);
+const ofWait = (text: string) => parseFilter(text, operationFields, changingFields);
 
 test('a pattern matches whole values, with * for any text and ? for one character', () => {
   const text = (letters: string) =>

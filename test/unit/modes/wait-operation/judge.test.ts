@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseFilter } from '../../../../src/modes/list/filter.js';
-import { type Judgement, judge, ListRead, mayHideMore } from '../../../../src/modes/wait-operation/judge.js';
+import { judge, ListRead, mayHideMore } from '../../../../src/modes/wait-operation/judge.js';
 import type { JsonObject } from '../../../../src/text/json.js';
 
 const fields = ['action', 'branch_id'];
@@ -35,7 +35,7 @@ const known = { old: { id: 'old', ...ended(-hour) }, young: { id: 'young', ...en
 const ofAnHour = new ListRead(0);
 for (const operation of Object.values(known)) ofAnHour.add(operation);
 
-test.for<[when: string, read: ListRead | undefined, status: string, record: JsonObject, judgement: Judgement]>([
+test.for<[when: string, read: ListRead | undefined, status: string, record: JsonObject, judgement: string]>([
   // An operation that any answer shows unfinished counts, however old it is.
   ['during the first read', during, 'running', record(-100 * hour), 'counts'],
   ['during the first read', during, 'a new word', record(-hour), 'counts'],
