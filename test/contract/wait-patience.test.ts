@@ -105,3 +105,11 @@ test.for([
   for (const [, , inputs] of targets)
     await expectEnd(context, verdict, [ended], inputs, { faults: [{ fault: delay(delayed * second) }] });
 });
+
+test('a 4xx to the list of given ids ends the wait after 10 s if no other answer ever came', async (context) => {
+  const faults = [
+    { endpoint: 'list-operations', fault: status(404) },
+    { endpoint: 'get-operation', fault: hang },
+  ] as const;
+  await expectEnd(context, { status: 'error', ms: seconds(10, 16), says: /404/ }, many(5, forever), {}, { faults });
+});

@@ -91,3 +91,12 @@ test.for([
   troubles.note('op-1', failed(status, 7_000));
   expect(['op-1', 'op-2'].map((id) => troubles.of(id).notBefore)).toEqual([until, 0]);
 });
+
+test('a list whose first page has come keeps its patience until it is whole', () => {
+  const { troubles } = setUp();
+  troubles.note('p-1', silence);
+  troubles.answered('p-1', false);
+  expect(troubles.of('p-1').patience).toBe(10_000);
+  troubles.answered('p-1', true);
+  expect(troubles.of('p-1').patience).toBe(5_000);
+});
