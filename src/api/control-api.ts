@@ -136,6 +136,8 @@ export class ControlApi {
       try {
         const response = await this.#exchange(request, attempt);
         attempt.onBody?.(response.body);
+        // Many long responses may have arrived at once. Node handles a signal or a timer only between two of them.
+        await deadline.check();
         const date = parseHttpDate(response.headers['date']);
         if (date !== undefined) this.#startEpochMs = date - clock.now();
         const result = parseResponse(request, response, clock.epochMs(), decode);

@@ -18,8 +18,10 @@ export function parseResponse<T>(request: HttpRequest, response: HttpResponse, n
       status,
       transient,
       retryAfterMs: parseRetryAfter(headers, nowMs),
-      // Every 4xx but these two proves that the service did not carry out the request. A page may come from a proxy.
-      mayHaveTakenEffect: isPage || status < 400 || status >= 500 || status === 408 || status === 409,
+      // Every 4xx but these two proves that the service did not carry out the request. Of pages, only these three do.
+      mayHaveTakenEffect: isPage
+        ? ![407, 423, 429].includes(status)
+        : status < 400 || status >= 500 || status === 408 || status === 409,
       isPage,
     });
   };

@@ -36,18 +36,23 @@ export const knownActions = [
 
 export function parseProject(value: Json, place: string): ApiRecord {
   if (!isObject(value)) throw unexpectedShape(place, 'an object', value);
-  const id = idText(value['id']);
-  if (id === undefined) throw unexpectedShape(`${place}.id`, 'a string or an integer', value['id']);
-  return { id, record: value };
+  return { id: usableId(value['id'], place), record: value };
 }
 
-/** Excludes ids that do not fit into a URL, such as `..`, and ids that the runner would obey as a command. */
-const usableId = /^(?!\s*::|\.\.?$)(?!.*##\[)[^\p{Cs}\p{Cc}]{1,4096}$/su;
+/** Rejects what does not fit into a URL, such as `..`. */
+function usableId(value: Json | undefined, place: string): string {
+  const id = idText(value);
+  if (id === undefined || !/^(?!\s*$|\.\.?$)[^\p{Cs}\p{Cc}]{1,4096}$/u.test(id))
+    throw unexpectedShape(`${place}.id`, 'a usable id', value);
+  return id;
+}
 
 export function parseOperation(value: Json | undefined, place: string, projectId: string): Operation {
   if (!isObject(value)) throw unexpectedShape(place, 'an object', value);
-  const { id, status, project_id } = value;
-  if (!isText(id) || !usableId.test(id)) throw unexpectedShape(`${place}.id`, 'an operation id', id);
+  const { status, project_id } = value;
+  const id = usableId(value['id'], place);
+  // The runner would obey it as a command if a later step printed it.
+  if (/^\s*::|##\[/.test(id)) throw unexpectedShape(`${place}.id`, 'a usable id', id);
   if (!isText(status)) throw unexpectedShape(`${place}.status`, 'a string', status);
   if (!isAbsent(project_id) && idText(project_id) !== projectId)
     throw unexpectedShape(`${place}.project_id`, 'the requested project', project_id);

@@ -33,7 +33,9 @@ async function run(settings: Settings, collaborators: Collaborators, services: S
   const { clock } = deadline;
   const name = makeKeyName(repositoryName, { run, isKept: !revokeInPost }, random);
   if (parseKeyName(name) === undefined)
-    throw new UserError('Made no key, as no sweep could find it: GITHUB_RUN_ID or GITHUB_RUN_ATTEMPT is not a number.');
+    throw new UserError(
+      'Made no key: GITHUB_RUN_ID or GITHUB_RUN_ATTEMPT is not a number. Check which step changes it.',
+    );
   let lostCreates = 0;
   const save = (lost: number, minted?: MintedKey) =>
     services.savePostState({ name, lostCreates: lost, minted, onFailure });

@@ -52,10 +52,10 @@ export function operationText(operation: Operation, nowMs: number): string {
 
 /** The reason that the service gives for a failure. The API does not document these fields, but similar services send them. */
 function reasonOf(operation: Operation): string {
-  const field = ['error', 'error_message', 'message'].find((name) => isText(operation.record[name]));
+  const fields = ['error', 'error_message', 'message'].filter((name) => isText(operation.record[name]));
+  const texts = fields.map((name) => `“${displayText(operation, name, 200)}”`);
   const retryAt = displayText(operation, 'retry_at', 40);
-  const parts = [field && `“${displayText(operation, field, 200)}”`, retryAt && `retry at ${retryAt}`];
-  return parts.filter(Boolean).join(', ');
+  return [...new Set(texts), ...(retryAt && [`retry at ${retryAt}`])].join(', ');
 }
 
 type Row = ReturnType<typeof operationTexts> & { readonly project?: string };

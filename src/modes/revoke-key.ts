@@ -71,7 +71,7 @@ function report(result: Revocations, { name, ignoreNotFound }: Settings, { timeo
   const failure = revocationFailure(result, timeout);
   const { status, ...texts } = failure ?? usual;
   const counts = [`${revoked.length} revoked`, `${missing.length} not found`, `${unknown.length} not confirmed`];
-  const told = counts.filter((text) => !text.startsWith('0 ')).join(', ');
+  const told = counts.filter((text) => !text.startsWith('0 ')).join(', ') || 'nothing revoked';
   return {
     ...texts,
     ...revocationReport(status, told, revoked, unknown),

@@ -97,8 +97,12 @@ async function run(settings: Settings, collaborators: Collaborators, services: S
     }
   }
 
-  const query = new URLSearchParams(request.path.split('?')[1]);
-  maskSecrets([...query].map(([name, value]) => ({ [name]: value })));
+  const query = request.path.split('?')[1]?.split('&') ?? [];
+  // The service may decode a value, also as a form, or not.
+  for (const text of query.flatMap((pair) => [pair, decodePath(pair), decodePath(pair.replaceAll('+', ' '))])) {
+    const [name = '', value = ''] = text.split(/=(.*)/s);
+    maskSecrets({ [name]: value });
+  }
   maskSecrets(parseJsonOrUndefined(body ?? ''));
   try {
     const ids = await withRetries(collaborators)(attempt);
@@ -133,7 +137,7 @@ function operationsIn(body: JsonObject, projectOfPath: string | undefined): Map<
     const { project_id } = isObject(record) ? record : {};
     const projectId = isAbsent(project_id) ? projectOfPath : idText(project_id);
     if (projectId === undefined || /^\.\.?$|[/\p{Cc}\p{Cs}]/u.test(projectId))
-      throw new UnexpectedShapeError(`\`${place}.project_id\` is not a project id`);
+      throw new UnexpectedShapeError(`\`${place}.project_id\` cannot be used in a path`);
     found.set(projectId, [...(found.get(projectId) ?? []), parseOperation(record, place, projectId)]);
   }
   return found;
@@ -152,10 +156,10 @@ function report(result: Result, { request }: Settings, facts: ReportFacts): Step
   const isLate = failure instanceof DeadlineExceeded || (failure instanceof RequestError && failure.isThrottled);
   const usual = { ...failed, status: isLate ? 'timeout' : failed.status, response };
   if (!mayBeDone) return usual;
-  const project = projectId === undefined ? '' : `, project-id: ${sanitizeId(projectId)}`;
+  const project = projectId === undefined ? 'and the project-id' : `project-id: ${sanitizeId(projectId)}`;
   const doubt = sentences(
     `${what} may have been carried out, so the step does not send it again`,
-    `To wait for what it may have started, run a step with mode: wait-operation, operation-id: all${project}`,
+    `To wait for what it may have started, run a step with mode: wait-operation, operation-id: all, ${project}`,
   );
   // The usual advice would be to run the job again.
   if (usual.error !== undefined) return { ...usual, error: sentences(explain(failure, facts.timeout).what, doubt) };

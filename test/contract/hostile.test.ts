@@ -84,14 +84,26 @@ test.for<[what: string, response: Response]>([
   expect((await run('wait-operation', response, { timeout: '0' })).conclusion).toBe('failure');
 });
 
-test('a step rejects an operation id that could act as a command or does not fit into a URL', async ({ run }) => {
-  for (const odd of [
-    ...['::error::HACKED', ' ::error::HACKED', 'a ##[error]x', '##[group]', 'a\u2028##[x]', 'a\n::error::HACKED'],
-    ...['a\u0000b', 'a\u0085', 'a\uD800b', '', '.', '..', 'x'.repeat(4_097)],
-  ]) {
+test('a step rejects an id that does not fit into a URL, and one of an operation that could act as a command', async ({
+  run,
+}) => {
+  const unfit = ['a\u0000b', 'a\u0085', 'a\uD800b', '', '  ', '.', '..', 'x'.repeat(4_097)];
+  const commands = [
+    '::error::HACKED',
+    ' ::error::HACKED',
+    'a ##[error]x',
+    '##[group]',
+    'a\u2028##[x]',
+    'a\n::error::HACKED',
+  ];
+  for (const odd of [...unfit, ...commands]) {
     const body = JSON.stringify({ operations: [{ id: odd, status: 'running' }] });
     const results = [await run('list-operations', body), await run('wait-operation', body, all)];
-    for (const result of results) expect(errorOf(result)).toContain('`operations[0].id` should be an operation id');
+    for (const result of results) expect(errorOf(result)).toContain('`operations[0].id` should be a usable id');
+  }
+  for (const odd of unfit) {
+    const result = await run('list-projects', JSON.stringify({ projects: [{ id: odd }] }));
+    expect(errorOf(result)).toContain('`projects[0].id` should be a usable id');
   }
 });
 

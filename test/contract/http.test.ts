@@ -65,7 +65,7 @@ const problems: readonly Problem[] = [
   ['a body that is not JSON', { kind: 'bad-json' }, 5, /status 200 with a body that is not JSON/, unusableAdvice],
 ];
 /** These prove that no key was made. A create with any other failure is ambiguous: three of them are sent in all. */
-const refusals = ['a 400', 'a 403', 'a 407'];
+const refusals = ['a 400', 'a 403', 'a 407', 'an HTML page with 407'];
 /** A wait believes these after 10 s. Any other failure ends it if a minute passes without a usable response. */
 const rejections = ['a 400', 'a 401', 'a 403', 'a 407', 'an HTML page with 407'];
 

@@ -92,7 +92,7 @@ test.for<Row>([
   ['revoke-key', 'key-id', leftover.slice(0, 2), noValue],
   ['list-keys', 'base-url', leftover, noValue],
   ['list-operations', 'project-id', [''], `is empty or has an empty id; expected a project id. ${empty}`],
-  ['wait-operation', 'operation-id', [''], `, or response-file. ${empty}`],
+  ['wait-operation', 'operation-id', [''], `, or response-file in its place. ${empty}`],
   ['revoke-key', 'key-id', [''], `is empty or has an empty id; expected key ids, or the input key-name. ${empty}`],
   ['list-keys', 'base-url', [''], 'is empty; expected the URL of the control API, in this input or in the environment'],
   ['list-operations', 'project-id', ['.', '..', 'a/b', 'a\u0001b', 'a\u0085b'], noProject],

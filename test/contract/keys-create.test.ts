@@ -73,6 +73,8 @@ test.for<[what: string, faults: readonly FaultRule[], inputs: Inputs, message: R
   ['the response is 422', [onCreate(status(422))], {}, /says/],
   ['every response is 401', [onCreate(status(401), always)], {}, /401/],
   ['every response is 429', [onCreate(status(429), always)], { timeout: '1m' }, /429/],
+  ['every response is an HTML page with 429', [onCreate(page(429), always)], { timeout: '1m' }, /429/],
+  ['the response is an HTML page with 407', [onCreate(page(407))], {}, /407/],
   ['the host is unknown', [], unknownHost, /Unknown host/],
 ])('if %s, create-key says that no key was made, and post does nothing', async ([, faults, inputs, says], context) => {
   const { stage, main } = await runCreate(context, faults, inputs);
@@ -91,7 +93,7 @@ const ambiguous: readonly (readonly [what: string, fault: Fault])[] = [
   ['a closed connection', lost],
   ['a timeout in the middle of a response', { kind: 'hang-mid-body' }],
   ['an endless body', { kind: 'endless-body' }],
-  ['a page with 429', page(429, { done: 'now' })],
+  ['an HTML page with 403', page(403, { done: 'now' })],
   ...[408, 409].map((code) => [`a ${code}`, status(code, { done: 'now' })] as const),
   ...unusableBodies.map((body) => [`the body ${body}`, withBody(body)] as const),
 ];

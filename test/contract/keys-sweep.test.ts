@@ -9,8 +9,8 @@ import { type KnownRun, ownRun } from '../kit/workflow-runs.js';
 const name = makeKeyName('shop', { run: { id: '11', attempt: 1, fingerprint: ours }, isKept: false }, Math.random);
 
 const ages = [-day, 0, day, day + minute, 35 * day, 35 * day + minute];
-const goesOn = (attempt?: number): KnownRun => ({ attempt, isCompleted: false });
-const isOver = (attempt?: number): KnownRun => ({ attempt, isCompleted: true });
+const goesOn = (attempt: number): KnownRun => ({ attempt, isCompleted: false });
+const isOver = (attempt: number): KnownRun => ({ attempt, isCompleted: true });
 staged.for<[which: string, shown: string, minAge: number, attempt: number, run: KnownRun, isUnread?: true]>([
   ['all keys', 'is completed', Number.NEGATIVE_INFINITY, 1, isOver(1)],
   ['all keys', 'is completed at a later attempt', Number.NEGATIVE_INFINITY, 1, isOver(2)],
@@ -162,4 +162,14 @@ test.for([
   runs.set(ownRun, own);
   const ids = records.map(({ id }) => String(id));
   expectSwept(await sweep({ 'older-than': '1s' }), end, { revoked: ids.slice(0, 2), kept: ids.slice(2) });
+});
+
+staged('a sweep that is cancelled while it reads runs names the keys that it leaves', async ({ stage }) => {
+  stage.runs.set('11', 'hangs');
+  const kept = [stage.addKey('11', { ageMs: 40 * day }), stage.addKey('12', { isKept: true })];
+  const sweep = stage.startSweep();
+  stage.after(5_000, () => void sweep.cancel());
+  const result = await sweep.done;
+  expectSwept(result, 'cancelled', { kept });
+  expect(result.annotations).toMatchObject([{ source: 'runner' }]);
 });

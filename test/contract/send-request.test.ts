@@ -212,6 +212,14 @@ test('secrets of request and response are masked, and stand in response-file alo
     expect(others).not.toContain(secret);
 });
 
+test('a secret in the query is masked as it is written and as it is decoded', async (context) => {
+  const inputs = { request: 'POST /projects?token=aGVsbG8+d29y%2FZA==&name=aGVsbG8visible' };
+  const { result } = await send(context, {}, inputs);
+  const secrets = ['aGVsbG8+d29y%2FZA==', 'aGVsbG8+d29y/ZA==', 'aGVsbG8 d29y/ZA=='];
+  expect(result.masks).toEqual(expect.arrayContaining(secrets));
+  expect(result.masks.join()).not.toContain('visible');
+});
+
 test('a 400 that repeats secrets, one cut and one on one line, shows no piece of them', async (context) => {
   const long = `Start${'0123456789abcdefghij'.repeat(20)}End`;
   const lines = '-----BEGIN KEY-----\nabcdefghijkl\tmnop\n-----END KEY-----';
@@ -242,20 +250,26 @@ test.for<[request: string, problem: RegExp]>([
   expect(errorOf(result)).toMatch(problem);
 });
 
-staged('bodies that are no JSON, in two places or not readable are refused without their text', async ({ stage }) => {
-  const file = join(stage.folder, 'body.json');
-  writeFileSync(file, '{"password": "hidden-4711"');
-  for (const [inputs, problem] of [
-    [{ body: '{"password": hidden-4711}' }, /body: is not JSON/],
-    [{ body, 'body-file': file }, /body: .*has no effect/],
-    [{ 'body-file': file }, /body-file: is not JSON/],
-    [{ 'body-file': `${file}.missing` }, /body-file: .*ENOENT/],
-  ] as const) {
-    const result = await rejectInputs(stage, 'send-request', { request: post, ...inputs });
-    expect(errorOf(result)).toMatch(problem);
-    expect(result.log).not.toContain('hidden-4711');
-  }
-});
+staged(
+  'bodies that are no JSON, no UTF-8, in two places or not readable are refused without their text',
+  async ({ stage }) => {
+    const file = join(stage.folder, 'body.json');
+    writeFileSync(file, '{"password": "hidden-4711"');
+    const latin = join(stage.folder, 'latin.json');
+    writeFileSync(latin, '{"name": "café"}', 'latin1');
+    for (const [inputs, problem] of [
+      [{ body: '{"password": hidden-4711}' }, /body: is not JSON/],
+      [{ body, 'body-file': file }, /body: .*has no effect/],
+      [{ 'body-file': file }, /body-file: is not JSON/],
+      [{ 'body-file': `${file}.missing` }, /body-file: .*ENOENT/],
+      [{ 'body-file': latin }, /body-file: .*cannot be read/],
+    ] as const) {
+      const result = await rejectInputs(stage, 'send-request', { request: post, ...inputs });
+      expect(errorOf(result)).toMatch(problem);
+      expect(result.log).not.toContain('hidden-4711');
+    }
+  },
+);
 
 test('send-request sends the text of body-file', async (context) => {
   const stage = await setStage(context, { newOperations: ended });

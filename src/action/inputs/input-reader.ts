@@ -122,10 +122,10 @@ export class InputReader {
       if (valid.includes(name) || isUnset(name, given)) continue;
       // The value may contain a secret, so the message shows it only if it is short and simple.
       const shown = /^[\w.:*/=-]{1,15}$/.test(given) ? `${quote(given)} ` : '';
-      const source = `If it is not in with:, then env: or GITHUB_ENV sets ${sanitizeLine(variable, 66)}: rename it there`;
+      const advice = `Remove it from with:. If it is not there, env: or GITHUB_ENV sets ${sanitizeLine(variable, 66)}`;
       const problem = Object.hasOwn(defaults, name)
         ? `${shown}has no effect here, because of mode or another input; expected it to be empty`
-        : `is not an input; valid inputs: ${valid.join(', ')}. ${source}`;
+        : `is not an input; valid inputs: ${valid.join(', ')}. ${advice}`;
       this.#problems.set(sanitizeLine(name, 60), problem);
     }
   }

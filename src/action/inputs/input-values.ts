@@ -110,7 +110,7 @@ export function parseIdList(text: string, parse: Parse<string>, expected: string
   const isId = (id: unknown) => id === null || typeof id === 'string' || Number.isSafeInteger(id);
   // A whole response of the API can contain a secret.
   if (!Array.isArray(ids) || !ids.every(isId) || /^["']?\s*\{/.test(text))
-    throw new BadValue(`is not a list of ids; expected ${expected}, or a JSON array of ids alone`, true);
+    throw new BadValue(`is not a list of ids; expected ${expected}, or a JSON array with nothing but ids`, true);
   // Without each id, a wait could succeed although it did not check an operation.
   if (ids.length === 0 || ids.includes(''))
     throw new BadValue(`is empty or has an empty id; expected ${expected}. ${whyEmpty}`);
@@ -157,7 +157,7 @@ export function readInputFile(path: string, folder: string): string {
     // Reading a pipe would block until the writer closes it.
     if (!stat.isFile() || stat.size > maxFileBytes) throw new Error('it is not a regular file of at most 8 MiB');
     // TextDecoder removes the byte order mark that some shells write.
-    return new TextDecoder().decode(readFileSync(file));
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new BadValue(

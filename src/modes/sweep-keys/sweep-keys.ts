@@ -10,7 +10,7 @@ import { currentRun, type KeyOrigin, parseKeyName, type WorkflowRun } from '../.
 import { type Revocations, revokeKeys } from '../../keys/revocation.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural, sentences } from '../../text/sentences.js';
-import { DeadlineExceeded } from '../../time/deadline.js';
+import { CancelledError, DeadlineExceeded } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
 import { keyCells, keyHeadings, revocationFailure, revocationReport } from '../keys-report.js';
 import { type Collaborators, define, type ReportFacts, type Services } from '../mode.js';
@@ -61,7 +61,7 @@ async function run(settings: Settings, collaborators: Collaborators, services: S
   const decisions = ours.map((one) => ({ ...one, ...decide(one, states.get(one.run.id), settings) }));
   const ids = decisions.filter(({ result }) => result === 'to-revoke').map(({ key }) => key.id);
   const task = { ...collaborators, send, patience: usualPatience, find: () => ids, count: 0 };
-  const none: Revocations = { keys: [], end: undefined };
+  const none: Revocations = { keys: [], end: deadline.cancellation.isCancelled ? new CancelledError() : undefined };
   return { decisions, failures, revocation: settings.dryRun || ids.length === 0 ? none : await revokeKeys(task) };
 }
 
@@ -89,6 +89,8 @@ export async function findRuns(ids: readonly string[], own: WorkflowRun, find: F
     try {
       states.set(id, await send((attempt) => rate.run(deadline, () => request(id, attempt))));
     } catch (error) {
+      // A sweep that is cancelled reports what it knows.
+      if (error instanceof CancelledError) return;
       if (!(error instanceof RequestError || error instanceof DeadlineExceeded)) throw error;
       failures.add(error.message);
     }
@@ -127,9 +129,9 @@ function decide(
   };
   if (isKept) return { result: 'on-purpose', why: 'revoke-in-post: false' };
   if (state === 'gone') return byAge(leastAgeOfUnknown, 'kept', 'GitHub does not know its run');
-  if (state === undefined || (state.attempt ?? run.attempt) < run.attempt)
+  if (state === undefined || state.attempt < run.attempt)
     return byAge(olderThan, 'unread', 'its run could not be read');
-  const { attempt = run.attempt, isCompleted } = state;
+  const { attempt, isCompleted } = state;
   if (attempt > run.attempt)
     return { result: 'to-revoke', why: `its run was attempted again (now attempt ${attempt})` };
   if (isCompleted) return { result: 'to-revoke', why: 'its run has completed' };
@@ -153,7 +155,7 @@ function report(found: Result, { dryRun, failOnMatch }: Settings, { timeout, now
   const reasons = joinFirst([...failures], messageBounds) || 'GitHub shows only an earlier attempt';
   const why = sentences(`Could not read the state of workflow runs: ${reasons}`);
   const unread = `${why} So ${plural(left.length, 'key')} may still be valid: ${namesOf(left)}. Give the job the permission actions: read, check that github-token belongs to this repository, or run the sweep again later.`;
-  const match = `${plural(over.length, 'key')} had to be revoked: ${namesOf(over)}. With fail-on: match, this fails the step. Check why the post steps of these jobs did not revoke them.`;
+  const match = `${plural(over.length, 'key')} of jobs that are over had to be revoked: ${namesOf(over)}. With fail-on: match, this fails the step. Check why the post steps of these jobs did not revoke them.`;
   const failure = revocationFailure(revocation, timeout);
   const status = failure?.status ?? (left.length > 0 ? 'error' : failOnMatch && over.length > 0 ? 'match' : 'ok');
   const errors: Record<string, string> = { error: sentences(failure?.error ?? '', left.length > 0 && unread), match };

@@ -6,8 +6,8 @@ import { isObject, type Json } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
 import type { OnCancel } from '../../time/deadline.js';
 
-/** `gone`: GitHub does not find the run. `attempt`: the latest attempt, if GitHub sends its number. */
-export type RunState = { readonly attempt: number | undefined; readonly isCompleted: boolean } | 'gone';
+/** `gone`: GitHub does not find the run. `attempt`: the latest one. */
+export type RunState = { readonly attempt: number; readonly isCompleted: boolean } | 'gone';
 
 export type LookupFailure = RequestErrorOptions & { readonly message: string };
 
@@ -49,9 +49,9 @@ export function workflowRuns(token: string, repository: string, epochMs: () => n
 /** octokit returns an HTML page or a truncated body as a string. A string is not a run. */
 function parseRun(data: Json, id: string): RunState | LookupFailure {
   const { id: found, status, run_attempt: attempt } = isObject(data) ? data : {};
-  if (typeof found === 'string' || String(found) !== id || typeof status !== 'string')
+  if (typeof found === 'string' || String(found) !== id || typeof status !== 'string' || typeof attempt !== 'number')
     return lookupFailure('responded with something other than the requested run', { transient: true });
-  return { attempt: typeof attempt === 'number' ? attempt : undefined, isCompleted: status === 'completed' };
+  return { attempt, isCompleted: status === 'completed' };
 }
 
 function toOutcome(error: OctokitError, nowMs: number, withoutToken: (text: string) => string) {

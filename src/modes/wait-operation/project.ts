@@ -129,7 +129,8 @@ export class Project {
     this.isCut = read.ids.size >= maxFirstRead && cursor !== undefined;
     if (this.isCut && !read.goesBackTo(start - since)) {
       const what = `Project ${sanitizeId(this.id)} has more than ${maxFirstRead} operations of the last ${formatDuration(since)} (since)`;
-      const advice = 'A failed one may not have been read. Set a shorter since, or wait for ids.';
+      const advice =
+        'The step may have missed a failed one. Set since to a shorter time, or give the ids in operation-id.';
       this.#fail(this.id, new UserError(`${what}. ${advice}`));
     }
     return this.isCut;

@@ -69,7 +69,7 @@ function readAll(reader: InputReader): Target | null {
 
 function readIds(reader: InputReader, project = ''): Target | null {
   const workspace = reader.environment['GITHUB_WORKSPACE'] ?? '';
-  const expected = 'operation ids, or the word “all” for every operation of the project, or response-file';
+  const expected = 'operation ids, the word “all” (every operation of the project), or response-file in its place';
   const ids =
     reader.text('response-file') === ''
       ? reader.parse('operation-id', (text) => parseIdList(text, parseOperationId, expected))

@@ -35,9 +35,9 @@ test('a wait that is cancelled right after its last operation ended still report
   const { clock, cancellation, deadline } = deadlineAt(10_000);
   const rate = new Rate(clock, () => 0.5);
   const api = apiThatSays('{"operation":{"id":"op-1","status":"finished"}}', rate);
-  // The first turn is that after the response.
+  // The first two turns are those before and after the response is read.
   let turns = 0;
-  clock.turn = async () => void (++turns === 2 && cancellation.cancel());
+  clock.turn = async () => void (++turns === 3 && cancellation.cancel());
   const target = { projectIds: ['p-1'], target: { ids: new Map([['p-1', ['op-1']]]) } };
   const settings = { ...target, failOnEmpty: false, failFast: true, pollInterval: 'auto', pollsOnce: false } as const;
   const ended = await waitOperation(settings, { api, deadline, rate, log: silent, random: () => 0.5 });

@@ -45,8 +45,7 @@ test('without a token, no request is sent to GitHub', async () => {
 });
 
 test.for<[fields: string, run: RunState]>([
-  ['"status":"completed"', { isCompleted: true, attempt: undefined }],
-  ['"status":"queued","run_attempt":"2"', { isCompleted: false, attempt: undefined }],
+  ['"status":"completed","run_attempt":2', { isCompleted: true, attempt: 2 }],
   ['"status":"in_progress","run_attempt":1', { isCompleted: false, attempt: 1 }],
 ])('a run with %s is read as %o', async ([fields, run]) => {
   expect((await find('13', respondWith(200, `{"id":13,${fields}}`))).outcome).toEqual(run);
@@ -71,8 +70,9 @@ test.for<[what: string, Fault, why: RegExp, transient: boolean]>([
   ['an HTML page with 404', { kind: 'html', status: 404 }, /status 404 and no message$/, true],
   ['a 404 with other JSON', respondWith(404, '{"error":"no such path"}'), /status 404 and no message$/, true],
   ['bad JSON', { kind: 'bad-json' }, other, true],
-  ['a response for another run', respondWith(200, '{"id":12,"status":"completed"}'), other, true],
-  ['a run whose id is text', respondWith(200, '{"id":"13","status":"completed"}'), other, true],
+  ['a response for another run', respondWith(200, '{"id":12,"status":"completed","run_attempt":1}'), other, true],
+  ['a run without its attempt', respondWith(200, '{"id":13,"status":"completed"}'), other, true],
+  ['a run whose id is text', respondWith(200, '{"id":"13","status":"completed","run_attempt":1}'), other, true],
   ['a closed connection', { kind: 'cut-before-headers' }, /GitHub could not be reached \(.+\)/, true],
   ['a truncated body', { kind: 'cut-mid-body' }, /GitHub/, true],
 ])('the state of a run stays unknown after %s', async ([, fault, why, transient]) => {
