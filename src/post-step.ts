@@ -31,7 +31,7 @@ export class PostStep implements Work {
     const connection = { exchange, log: toolkit, baseUrl: new URL(state.baseUrl), rate };
     const clientOf = (apiKey: string) => new ControlApi({ ...connection, apiKey });
     const parent = parentKey === undefined ? undefined : clientOf(parentKey);
-    // A signal does not end it: a job that ends seconds later is better than a key that stays valid.
+    // Signals do not stop post: a job that ends seconds later is better than a key that stays valid.
     const until = (time: number) => new Deadline(clock, time, new Cancellation());
     const [doubt, strays] = await Promise.all([
       minted?.secret

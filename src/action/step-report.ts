@@ -40,9 +40,9 @@ export interface PublishContext {
   readonly wantsSummary: boolean;
 }
 
-/** GitHub limits all outputs of a job to 1 MB. */
+/** For one output. GitHub limits all outputs of a job to 1 MB. */
 const maxLength = 200_000;
-/** For an array of records. On Windows, a later step cannot read more than 32,766 characters from an environment variable. */
+/** For an output with records. On Windows, an environment variable of a later step has at most 32,766 characters. */
 const maxRecordsLength = 30_000;
 
 /** Writes the result file and all outputs except `status`. Returns warnings. */
@@ -86,7 +86,7 @@ export function publishOutputs(report: StepReport, context: PublishContext): rea
     const result = { mode, status, ...Object.fromEntries(fields), ...resultFields };
     publishFile('result-file', `${secrets.redact(JSON.stringify(result))}\n`);
   }
-  // Later steps need its secrets.
+  // Later steps need the secrets in it, so it is not redacted.
   if (response !== undefined) publishFile('response-file', response);
   const what = `Outputs left empty because they are too large: ${tooLarge.join(', ')}`;
   if (tooLarge.length > 0) warnings.push(`${what}. Read them from the file that the output result-file names.`);

@@ -41,7 +41,7 @@ export interface Call extends Pick<HttpRequest, 'method' | 'body'> {
   readonly maxBytes?: number;
 }
 
-/** Of a response. Usually one page has all projects. */
+/** The maximum size of a response. Usually all projects come as one page, so it may be larger. */
 const maxBytes = 8 * 2 ** 20;
 const maxProjectsBytes = 64 * 2 ** 20;
 const pageSize = '100';
@@ -57,7 +57,7 @@ export class ControlApi {
     return this.#startEpochMs && this.#startEpochMs + clock.now();
   }
 
-  /** The same, but the runner's clock until the first `Date`. */
+  /** Before the first response with a `Date`, this is the runner's clock. */
   serviceEpochMs(clock: Clock): number {
     return this.knownServiceEpochMs(clock) ?? clock.epochMs();
   }

@@ -91,7 +91,7 @@ function parseKey(value: Json, place: string): Key {
   return { id, name, createdAt: fieldTime({ id, record }, 'created_at'), record };
 }
 
-/** The runner would obey a text with `::` at its start or with `##[` as a command if a later step printed it. */
+/** A later step may print it. If it began with `::` or contained `##[`, the runner would run it as a command. */
 const usableSecret = /^(?!::)(?!.*##\[)[\x21-\x7e]{8,}$/;
 
 /** The service sends the secret of a key only in the response that creates it. So no error quotes this response. */

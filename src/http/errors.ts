@@ -4,7 +4,7 @@ import { formatDuration } from '../time/duration.js';
 export class RequestError extends Error {
   /** Undefined if no complete response arrived. */
   readonly status: number | undefined;
-  /** Whether a retry may help: for some attempts, or at any time before the deadline. */
+  /** True if some retries may help. `until-deadline`: they may help at any time before the deadline. */
   readonly transient: boolean | 'until-deadline' = true;
   readonly retryAfterMs: number | undefined;
   /** The service may have carried out the request despite the error. */

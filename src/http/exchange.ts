@@ -13,7 +13,7 @@ export interface HttpRequest {
   readonly body?: string | undefined;
   /** A larger body of the response is never parsed, because no deadline can interrupt a parser. */
   readonly maxBytes: number;
-  /** The exchange keeps it up to date. While a new connection begins, nothing is sent. */
+  /** The exchange updates this. While `isConnecting` is true, nothing is sent yet. */
   readonly progress?: { isConnecting: boolean };
 }
 

@@ -82,7 +82,7 @@ interface ConnectOptions extends https.RequestOptions {
   readonly progress: { isConnecting: boolean };
 }
 
-/** Only https goes through proxies: an http service is on this machine. */
+/** Only https goes through proxies: base-url allows http for this machine alone. */
 function keepAliveAgent({ protocol }: URL, proxy: URL | undefined): http.Agent {
   const isSecure = protocol === 'https:';
   const agent = new (isSecure ? https : http).Agent({ keepAlive: true });
@@ -143,7 +143,7 @@ function openTunnel(proxy: URL, { host, port, connectSignal }: ConnectOptions): 
 /** A URL puts an IPv6 address in brackets, but a socket needs the address alone. */
 const withoutBrackets = (hostname: string) => hostname.replace(/^\[|\]$/g, '');
 
-/** `peer`: what the connection leads to. `isUnsent`: the request was never sent. */
+/** `peer`: the host or the proxy at the other end. */
 function socketError(cause: NodeJS.ErrnoException, peer: string, isUnsent: boolean): RequestError {
   // An AggregateError has no message, and one error for each address of the host.
   const { message, code = '' } = cause instanceof AggregateError ? cause.errors.at(-1) : cause;

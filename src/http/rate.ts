@@ -2,8 +2,8 @@ import type { Clock } from '../time/clock.js';
 import type { Deadline, OnCancel } from '../time/deadline.js';
 import { beyondDeadline, RequestError } from './errors.js';
 
-// The figures held in a simulation of limiters from 10 to 40 requests a second, with 1 to 100 idle projects. A burst of 20,
-// or half the rate after each 429, made the client trip a strict limiter again after each hold.
+// These values worked in a simulation with 1 to 100 idle projects, and limits of 10 to 40 requests a second. With a burst of
+// 20, or half the rate after each 429, a strict limiter rejected requests again after each pause.
 const burst = 8;
 const maxPerSecond = 9.5;
 const minPerSecond = 1;
@@ -27,11 +27,11 @@ export class Rate {
   readonly #open: number[] = [];
   /** When the bucket was empty, or will be. Each interval since then is a token, up to `burst`. */
   #emptyAt = Number.NEGATIVE_INFINITY;
-  /** Requests a second at the end of the latest hold. */
+  /** The rate at the end of the latest hold, in requests a second. */
   #slowedTo = maxPerSecond;
   /** The end of the longest `Retry-After`, and the 429 that asked for it. */
   #asked: { readonly until: number; readonly error: RequestError } | undefined;
-  /** So many requests are sent in spite of the bucket and of a hold. */
+  /** The number of requests that are sent in spite of the bucket and of a hold. */
   #free = 0;
   #cancelTimer = (): void => undefined;
 

@@ -34,7 +34,7 @@ export function isTransientStatus(status: number): boolean {
 
 type Circumstances = { deadline: Deadline; random: () => number; log: { info(line: string): void } };
 
-/** Repeats a failed request, with full jitter. A wait does not use this: its next poll repeats its requests. */
+/** Repeats a failed request, with full jitter. Modes that wait do not use this: their next poll asks again. */
 export function withRetries({ deadline, random, log }: Circumstances): Send {
   return async (attempt) => {
     const { clock } = deadline;

@@ -27,7 +27,7 @@ export interface PostState {
 
 const sealLength = 64;
 
-/** Another step can forge a state. It cannot sign it with the parent key, nor change the run of other steps. */
+/** Another step can write a false state. Without the parent key it cannot sign one, and it cannot change the run id. */
 function seal(text: string, parentKey: string, environment: NodeJS.ProcessEnv): Buffer {
   const { GITHUB_RUN_ID: run, GITHUB_RUN_ATTEMPT: attempt } = environment;
   const hash = createHmac('sha256', parentKey).update(JSON.stringify([run, attempt, text]));

@@ -118,7 +118,7 @@ const nameOfSecret = /password|secret|token|key|uri/i;
 /** All strings in or below fields whose name says that they hold a secret. */
 function secretsIn(body: Json): string[] {
   const found: string[] = [];
-  // A body can be nested more deeply than functions can. The loop goes on to what it adds.
+  // Recursion could overflow the stack. The loop also visits what it adds.
   const values: [value: Json, isSecret: boolean][] = [[body, false]];
   for (const [value, isSecret] of values) {
     if (typeof value === 'object' && value !== null)

@@ -10,17 +10,17 @@ import { type Deadline, DeadlineExceeded, doublingPauses } from '../time/deadlin
 
 /** A replica may not know a key that is younger. */
 const leastAge = 10_000;
-/** Without a parent key, 401 for so long proves that the key is gone. */
+/** Without a parent key, the key counts as gone if it gets 401 for this time. */
 const leastRejection = 10_000;
-/** An exchange may take so long. */
+/** One exchange gets this time. */
 const patience = 6_000;
 /** A longer `Retry-After` counts as this. */
 export const longestRetryAfter = 2_000;
 const pauses = { first: 50, most: 2_000 };
 
 /**
- * Sends a DELETE for the minted key until the key itself gets 401. Returns why that is not proved, or undefined. `parent`:
- * undefined if post does not have the key that signed the state.
+ * Sends DELETEs for the minted key until one that uses the key itself gets 401. Returns undefined if the key is proved gone,
+ * else the reason for doubt. `parent`: undefined if post does not have the key that signed the state.
  */
 export async function endMintedKey(
   { id, madeAt }: MintedKey,

@@ -33,7 +33,7 @@ export function postReport(
   return { ...report, warnings: [...(report.warnings ?? []), ...(missing > 0 ? [lost] : [])] };
 }
 
-/** The minted key, unless it is kept on purpose. */
+/** The state of a key that is kept on purpose has no secret. */
 const mintedIds = ({ minted }: PostState) => (minted?.secret ? [minted.id] : []);
 const idsOf = (keys: readonly Revocation[]) => keys.map(({ id }) => id);
 

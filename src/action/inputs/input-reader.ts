@@ -162,7 +162,7 @@ export function readInputs<Name extends string, Run>(
     baseUrl: reader.parse('base-url', (text) => parseBaseUrl(text, url, secrets), input('base-url') || url),
     timeout: reader.parse('timeout', durationParser({ minMs })),
     summary: reader.parse('summary', parseBoolean),
-    // The mode reads its inputs last, because `read` throws if any input is invalid.
+    // The inputs of the mode come last, because its `read` throws one error for all invalid inputs.
     runMode: chosen === undefined ? null : chosen.read(reader),
   });
 }

@@ -111,7 +111,7 @@ export function parseIdList(text: string, parse: Parse<string>, expected: string
   // A whole response of the API can contain a secret.
   if (!Array.isArray(ids) || !ids.every(isId) || /^["']?\s*\{/.test(text))
     throw new BadValue(`is not a list of ids; expected ${expected}, or a JSON array with nothing but ids`, true);
-  // Without each id, a wait could succeed although it did not check an operation.
+  // If an empty id were ignored, the wait could succeed without a check of that operation.
   if (ids.length === 0 || ids.includes(''))
     throw new BadValue(`is empty or has an empty id; expected ${expected}. ${whyEmpty}`);
   const parseId = (id: string) => parsePart(quote(id, 60), () => parse(rejectLeftover(id)));

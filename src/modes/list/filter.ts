@@ -1,8 +1,8 @@
 import { BadValue, parsePart, quote, rejectLeftover } from '../../action/inputs/input-values.js';
+import { knownStatuses } from '../../api/operation-status.js';
 import { knownActions } from '../../api/records.js';
 import { isAbsent, type JsonObject, toText } from '../../text/json.js';
 import { sanitizeLine } from '../../text/sanitize-line.js';
-import { knownStatuses } from '../operations.js';
 
 type Line = ReturnType<typeof parseLine>;
 

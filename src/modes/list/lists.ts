@@ -21,7 +21,7 @@ import { joinFirst, messageBounds, plural, sentences } from '../../text/sentence
 import { formatDuration } from '../../time/duration.js';
 import { keyCells, keyHeadings } from '../keys-report.js';
 import { define } from '../mode.js';
-import { operationTable, operationTexts } from '../operations.js';
+import { operationTable, operationTexts } from '../operation-texts.js';
 import { parseFilter } from './filter.js';
 
 interface List<One extends ApiRecord, Settings extends ListSettings> {

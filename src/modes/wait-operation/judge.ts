@@ -1,6 +1,6 @@
+import { isPending } from '../../api/operation-status.js';
 import { automaticActions, fieldText, fieldTime, type Operation } from '../../api/records.js';
 import type { Filter } from '../list/filter.js';
-import { isPending } from '../operations.js';
 import { maxListLag } from './quiet.js';
 
 /** What an operation is to a wait for `all`. `firstRead`: undefined until it is whole. `history`: it ended before `since`. */
@@ -16,7 +16,6 @@ export function endOf(operation: Operation): number {
   return fieldTime(operation, 'updated_at') ?? fieldTime(operation, 'created_at') ?? Number.NEGATIVE_INFINITY;
 }
 
-/** What a read of a list has shown. */
 export class ListRead {
   readonly ids = new Set<string>();
   /** When its oldest and its newest operation were created, if it had any. */

@@ -1,10 +1,11 @@
 import type { Log } from '../../api/control-api.js';
+import { knownStatuses } from '../../api/operation-status.js';
 import type { Operation } from '../../api/records.js';
 import type { RequestError } from '../../http/errors.js';
 import { errorMessage } from '../../text/sentences.js';
 import type { Deadline } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
-import { knownStatuses, operationText } from '../operations.js';
+import { operationText } from '../operation-texts.js';
 
 const heartbeatMs = 60_000;
 

@@ -1,3 +1,4 @@
+import { isPending } from '../../api/operation-status.js';
 import type { Page } from '../../api/paging.js';
 import type { Operation } from '../../api/records.js';
 import { RequestError, UserError } from '../../http/errors.js';
@@ -6,7 +7,6 @@ import { sanitizeId } from '../../text/sanitize-line.js';
 import { Cancellation, CancelledError, type Deadline, DeadlineExceeded } from '../../time/deadline.js';
 import { formatDuration } from '../../time/duration.js';
 import type { Collaborators } from '../mode.js';
-import { isPending } from '../operations.js';
 import { ListRead, mayHideMore } from './judge.js';
 import type { ProgressLog } from './progress-log.js';
 import type { AllOperations, WaitSettings } from './settings.js';
@@ -21,7 +21,7 @@ const maxWithoutList = 2;
 /** A poll reads further pages while more pending operations than this have not appeared. */
 const maxUnshown = 20;
 const maxExtraPages = 10;
-/** A poll waits so many milliseconds for single requests. Their answers still count when they come. */
+/** In milliseconds. A poll does not wait longer for requests about single operations. A later answer still counts. */
 const singlesHangAfter = 2_000;
 
 /** The last poll begins at `deadline`. No response counts after `lastDeadline`. */
@@ -82,7 +82,7 @@ export class Project {
     return this.context.deadline.isExpired;
   }
 
-  /** Only the last poll asks for what is under way already, or before a `Retry-After` has ended. */
+  /** Sends no second request for the same id, and none before a `Retry-After` ends. The last poll ignores both rules. */
   #start(id: string, request: () => Promise<void>): Promise<void> | undefined {
     const isDue = this.troubles.of(id).notBefore <= this.context.deadline.clock.now();
     if (!this.#isLastPoll && (this.#open.has(id) || !isDue)) return undefined;
@@ -169,7 +169,7 @@ export class Project {
     this.context.progress.requestFailed(error);
     const isFinal = this.troubles.note(id, error) === 'final';
     if (id === this.id) {
-      // In a wait for given ids, single requests replace the list. So its failures count only if nothing ever came.
+      // Given ids can be asked for singly. So a failure of their list counts only if the project never answered.
       if (isFinal && (this.#all !== undefined || this.troubles.answeredAt === undefined)) this.#fail(id, error);
       // In a wait for `all`, the next read of the list must not stand behind hundreds of requests.
       else this.#askEach([...wanted].slice(0, this.#all === undefined ? wanted.size : maxUnshown));

@@ -1,4 +1,4 @@
-/** No list of the service is taken to lag more than so many milliseconds. */
+/** In milliseconds. A list of the service is at most this late. */
 export const maxListLag = 5_000;
 
 /**

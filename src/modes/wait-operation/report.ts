@@ -1,12 +1,14 @@
-import { adviceFor, failureReport } from '../../action/failure-report.js';
+import { adviceFor } from '../../action/advice.js';
+import { failureReport } from '../../action/failure-report.js';
 import { codeHtml } from '../../action/markdown.js';
 import type { StepReport } from '../../action/step-report.js';
+import { isFailed, isPending } from '../../api/operation-status.js';
 import { fieldTime, type Operation } from '../../api/records.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural, sentences } from '../../text/sentences.js';
 import { formatDuration } from '../../time/duration.js';
 import { define, type ReportFacts } from '../mode.js';
-import { isFailed, isPending, operationTable, operationText, operationTexts } from '../operations.js';
+import { operationTable, operationText, operationTexts } from '../operation-texts.js';
 import type { WaitResult } from './conclude.js';
 import { maxFirstRead } from './project.js';
 import { maxListLag } from './quiet.js';

@@ -54,7 +54,7 @@ export function readWaitInputs(reader: InputReader) {
     failOnEmpty: reader.optional('fail-on', oneOfParser(['empty'])) === 'empty',
     pollInterval,
     failFast: reader.parse('fail-fast', parseBoolean),
-    /** True with `timeout: 0`. Then one answer to each request is enough. */
+    /** The wait ends when each of its requests has an answer. */
     pollsOnce: timeout === 0,
   };
 }

@@ -1,5 +1,5 @@
+import { isFailed, isPending } from '../../api/operation-status.js';
 import type { Operation } from '../../api/records.js';
-import { isFailed, isPending } from '../operations.js';
 import { endOf, judge, type ListRead } from './judge.js';
 import { Quiet } from './quiet.js';
 import type { WaitSettings } from './settings.js';

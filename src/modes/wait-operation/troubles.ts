@@ -4,7 +4,7 @@ import type { Clock } from '../../time/clock.js';
 
 // Times are in milliseconds, on the step's clock.
 
-/** A request without its whole response for this long is given up. Each time, the next one gets twice as long. */
+/** A request is given up if its whole response takes longer. The next one gets twice the time, up to `mostPatience`. */
 export const firstPatience = 5_000;
 const mostPatience = 20_000;
 /** If a project never had a usable response for this long, its wait ends. */
@@ -38,7 +38,7 @@ export class Troubles {
     this.#silentSince = clock.now();
   }
 
-  /** The latest failure of what still fails. */
+  /** The latest error of a request that still fails. */
   get latest(): RequestError | undefined {
     return [...this.#records.values()].at(-1)?.error;
   }

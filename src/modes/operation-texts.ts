@@ -1,26 +1,9 @@
 import { codeHtml, maxRows, truncatedTable } from '../action/markdown.js';
+import { phaseForStatus } from '../api/operation-status.js';
 import { displayText, fieldText, fieldTime, type Operation } from '../api/records.js';
 import { isText } from '../text/json.js';
 import { sanitizeId, sanitizeLine } from '../text/sanitize-line.js';
 import { formatDuration } from '../time/duration.js';
-
-/** The documented statuses, and others that similar services use. */
-const statuses = {
-  pending: ['scheduling', 'running', 'cancelling'],
-  succeeded: ['finished', 'skipped'],
-  failed: ['failed', 'error', 'cancelled'],
-};
-
-export const knownStatuses: readonly string[] = Object.values(statuses).flat();
-
-/** An unknown status does not prove that an operation has ended, so the operation is treated as pending. */
-function phaseForStatus(status: string): keyof typeof statuses {
-  if (statuses.succeeded.includes(status)) return 'succeeded';
-  return statuses.failed.includes(status) ? 'failed' : 'pending';
-}
-
-export const isPending = ({ status }: Operation) => phaseForStatus(status) === 'pending';
-export const isFailed = ({ status }: Operation) => phaseForStatus(status) === 'failed';
 
 /** Describes an operation. The texts are safe to print, but not escaped for HTML. The text of an unknown value is empty. */
 export function operationTexts(operation: Operation, nowMs: number) {
