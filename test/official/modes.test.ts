@@ -71,7 +71,7 @@ test.concurrent('each mode succeeds if its result is confirmed, and later steps 
     expect(job.steps[mode], mode).toMatchObject({ conclusion: 'succeeded', errors: [], warnings: [] });
     expect(job.steps[mode]?.summary, mode).toMatch(/^### ✅ /);
   }
-  expect(job.steps['wait']?.log).toContain(`${id}]: finished`);
+  expect(job.steps['wait']?.log).toContain(`${id}] finished`);
   // Only what made a key has something to do when the job ends.
   expect(job.steps['Post mint']).toMatchObject({ conclusion: 'succeeded', errors: [], warnings: [] });
   expect(job.steps['Post mint']?.log).toMatch(/^Post job cleanup\.\nRevoked 3 \(/);
