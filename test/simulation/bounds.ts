@@ -88,26 +88,26 @@ export const small: Readonly<Record<string, Bound>> = {
   'a wait for three operations': {
     worlds: { operations: operations(3, [-2, 1], [0, 4], [0, 4]), ...bothSizes },
   },
-  'a wait for two operations, and dates that are ahead': {
+  'a wait for two operations with a Date header that is ahead': {
     worlds: { operations: operations(2, [-3_600, -2, 1, 3], [0, 1, 3], [0, 4]), ...bothSizes, dateAhead: [120] },
   },
-  'a wait for two operations at the deadline': {
+  'a wait for two operations that end near the deadline': {
     worlds: { operations: operations(2, [-2, 22, 24, 26, 29], [0, 2, 25], [0, 4]), pageSize: [1], timeout: [30] },
   },
-  'a wait for two operations, and a failed request': {
+  'a wait for two operations with a failed request': {
     worlds: { operations: operations(2, [-3_600, -2, 1], [0, 2], [0, 4]), pageSize: [1] },
     faults: [status(503)],
   },
-  'a key of each age, and copies that lag': {
+  'keys of different ages on replicas that lag': {
     worlds: { age: ages, lag: [0, 2, 4, 8], copies, hasParent: either, says: ['nothing'], jitter: [0, 0.99] },
   },
-  'a key and one fault': { worlds: { age: [0, 13], lag: [0, 8], hasParent: either, says: ['nothing'] }, faults },
-  'a key and a kill': { worlds: { age: [0, 13], lag: [0, 8], hasParent: either, isKept: either }, kills: true },
-  'a key and an outage that answers 401 to all': {
+  'a key with one fault': { worlds: { age: [0, 13], lag: [0, 8], hasParent: either, says: ['nothing'] }, faults },
+  'a key of a killed step': { worlds: { age: [0, 13], lag: [0, 8], hasParent: either, isKept: either }, kills: true },
+  'a key in an outage that answers 401 to all requests': {
     worlds: { age: [1, 13], lag: [0, 8], hasParent: either, jitter: [0, 0.99] },
     outages: outagesOf(rejects, 'post', [-1, 0, 3, 9, 10], [0.5, 2, 8]),
   },
-  'a key and clocks that are wrong': {
+  'a key with a clock that is wrong': {
     worlds: { age: [0, 6], lag: [0, 8], hasParent: either, clocks },
     faults: [cut('never')],
   },
@@ -115,17 +115,17 @@ export const small: Readonly<Record<string, Bound>> = {
 
 export const nightly: typeof small = {
   ...small,
-  'a wait for many of three operations': {
+  'a wait for three operations of many kinds': {
     worlds: { operations: operations(3, [-3_600, -2, 1, 3], [0, 1, 3], [0, 2, 4]), ...bothSizes },
   },
-  'a wait for three operations, and copies that differ': {
+  'a wait for three operations on replicas that differ': {
     worlds: { operations: operations(3, [-3_600, -2, 1], [0, 2], [0]), ...bothSizes, copies, lag: [1, 2, 3, 4] },
   },
-  'a wait for three operations, and a failed request': {
+  'a wait for three operations with a failed request': {
     worlds: { operations: operations(3, [-3_600, -2, 1], [0, 2], [0, 4]), ...bothSizes },
     faults: [status(503)],
   },
-  'a key of each age, and copies that lag': {
+  'keys of different ages on replicas that lag': {
     worlds: {
       age: Array.from({ length: 27 }, (_, half) => half / 2),
       lag: [0, 1, 2, 3, 4, 5, 6, 7, 8],
@@ -135,19 +135,19 @@ export const nightly: typeof small = {
       jitter: [0, 0.5, 0.99],
     },
   },
-  'a key and one fault': {
+  'a key with one fault': {
     worlds: { age: ages, lag: [0, 2, 4, 8], copies, hasParent: either, ...replies },
     faults,
   },
-  'a key, one fault, and revoked keys that stay listed': {
+  'a key with one fault and revoked keys that stay listed': {
     worlds: { age: [0, 6, 13], lag: [0, 2, 4, 8], copies, ...replies, listsRevoked: [true] },
     faults,
   },
-  'a key, one fault, and clocks that are wrong': {
+  'a key with one fault and a clock that is wrong': {
     worlds: { age: [0, 3, 6, 9, 13], lag: [0, 8], copies, hasParent: either, says: ['nothing'], clocks },
     faults: [cut('never'), cut('now'), lost(12), status(502), status(404)],
   },
-  'a key, one fault, and keys that others revoke': {
+  'a key with one fault and keys that others revoke': {
     worlds: {
       age: [0, 6, 13],
       lag: [0, 8],
@@ -158,18 +158,18 @@ export const nightly: typeof small = {
     },
     faults,
   },
-  'a key and a kill': {
+  'a key of a killed step': {
     worlds: { age: ages, lag: [0, 2, 4, 8], copies, hasParent: either, ...replies, isKept: either },
     kills: true,
   },
-  'a key and an outage that answers 401 to all': {
+  'a key in an outage that answers 401 to all requests': {
     worlds: { age: ages, lag: [0, 3, 8], hasParent: either, again: replies.again, jitter: [0, 0.5, 0.99] },
     outages: [
       ...outagesOf(rejects, 'main', [0], [0.5, 2, 8]),
       ...outagesOf(rejects, 'post', everySecond, [0.5, 1, 2, 4, 8]),
     ],
   },
-  'a key and an outage of the gateway': {
+  'a key in an outage of the gateway': {
     worlds: { age: [0, 3, 9, 13], lag: [0, 8], hasParent: either, says: ['nothing'], jitter: [0, 0.99] },
     outages: gateway.flatMap((answer) => [
       ...outagesOf(answer, 'main', [0], [0.5, 2, 8]),

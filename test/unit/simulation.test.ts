@@ -20,7 +20,7 @@ import {
 const job = new Job();
 afterAll(() => job.dispose());
 
-it('a simulated run depends only on its seed and violates no invariant', async () => {
+it('a simulation with the same seed gives the same run and violates no invariant', async () => {
   const seeds = Array.from({ length: 12 }, (_, index) => 7_000 + index);
   const traces = new Map<number, string>();
   for (const seed of seeds) {
@@ -50,7 +50,7 @@ async function playWorld(world: World) {
   return { run, step, violations: violationsOf(run) };
 }
 
-describe('no small world has a violation:', () => {
+describe('the simulation finds no defect in', () => {
   for (const [name, bound] of Object.entries(small))
     it(name, async () => {
       expect(await violationsIn(bound)).toEqual([]);
@@ -66,26 +66,26 @@ const noSecondPage = { ...faultOf('main', 1, 503), path: 'cursor=' };
 
 /** Each has an operation that fails, and that an earlier rule of the wait missed. */
 const waits: Readonly<Record<string, Partial<WaitWorld>>> = {
-  'the last operation is asked for singly, and ends after the read of that poll': {
+  'the last pending operation ends right after the list was read': {
     operations: [operation(-2, 4), operation(-1, 0), failing({ after: 0 }, 1, 4)],
     pageSize: 1,
   },
-  'two operations appear, and the read of the second page fails': {
+  'the second page of the list fails when new operations appear': {
     operations: [failing(1, 20), operation(2, 1)],
     pageSize: 1,
     faults: [noSecondPage],
   },
-  'an empty list then shows an ended operation, whose follow-up is not listed yet': {
+  'the list is empty at first and shows the failed operation late': {
     operations: [operation(0, 2, 3), failing({ after: 0 }, 1, 4)],
   },
-  'the first read shows its first page, and fails at its second': {
+  'the first read of the list fails at its second page': {
     operations: [failing(-2, 20), operation(-1, 0)],
     pageSize: 1,
     faults: [noSecondPage],
   },
 };
 
-describe('a wait for all sees a failure although', () => {
+describe('a wait with operation-id: all sees a failure although', () => {
   for (const [name, world] of Object.entries(waits))
     it(name, async () => {
       const { step, violations } = await playWorld({ ...plainWait, ...world });
@@ -99,30 +99,30 @@ const lostCreate = { part: 'main', nth: 1, fault: { kind: 'cut-before-headers' }
 
 /** Rules of an earlier post took the key of each of these worlds for a dead one, or raised a false alarm. */
 const keys: Readonly<Record<string, Partial<KeyWorld>>> = {
-  'an outage answers 401 to all, and ends between two questions, without a parent key': {
+  'post has no parent key, and an outage with 401s ends between two requests': {
     hasParent: false,
     outages: outage(401, -1, 2.6),
   },
-  'an outage answers 401 to all for 8 s, without a parent key': { hasParent: false, outages: outage(401, 0, 8) },
-  'a young key gets a 404 and nothing else until it is old': { age: 0, lag: 8, copies: 'even', says: 'nothing' },
-  'a gateway answers 404 after an outage of 401': { outages: [...outage(401, -1, 3), ...outage(404, 2, 4)] },
-  'a gateway answers with a page after an outage of 401': {
+  'post has no parent key, and an outage with 401s lasts for 8 s': { hasParent: false, outages: outage(401, 0, 8) },
+  'a replica answers 404 until it knows the new key': { age: 0, lag: 8, copies: 'even', says: 'nothing' },
+  'a gateway answers 404 after an outage with 401s': { outages: [...outage(401, -1, 3), ...outage(404, 2, 4)] },
+  'a gateway answers with an HTML page after an outage with 401s': {
     outages: [...outage(401, -1, 3), ...outage(404, 2, 4, 'page')],
   },
-  'the clock of the runner jumps ahead, and copies do not know the key': { age: 0, lag: 8, clocks: 'runner jumps' },
-  'the clock of the service jumps ahead, and copies do not know the key': { age: 0, lag: 8, clocks: 'service jumps' },
-  'a create that was refused is not lost': { faults: [faultOf('main', 1, 429)] },
-  'a 502 to the DELETE, and then a 404 of a gateway': { faults: [faultOf('post', 1, 502), faultOf('post', 2, 404)] },
-  'one 401 of a confused copy, without a parent key': { hasParent: false, outages: outage(401, 0, 0.1) },
-  'a stray key stays listed with revoked: true': { says: 'nothing', listsRevoked: true, faults: [lostCreate] },
-  'a stray key that another revoked is listed with revoked: true': {
+  'the clock of the runner jumps, and replicas do not know the key': { age: 0, lag: 8, clocks: 'runner jumps' },
+  'the clock of the service jumps, and replicas do not know the key': { age: 0, lag: 8, clocks: 'service jumps' },
+  'the first create request gets a 429': { faults: [faultOf('main', 1, 429)] },
+  'the DELETE gets a 502, and a gateway says 404': { faults: [faultOf('post', 1, 502), faultOf('post', 2, 404)] },
+  'post has no parent key, and one replica answers 401 by mistake': { hasParent: false, outages: outage(401, 0, 0.1) },
+  'a create has no response, and its key stays listed': { says: 'nothing', listsRevoked: true, faults: [lostCreate] },
+  'a create has no response, and somebody else revokes its key': {
     listsRevoked: true,
     faults: [lostCreate],
     between: 'all',
   },
 };
 
-describe('post ends each key, or names it, although', () => {
+describe('every key of the step is revoked although', () => {
   for (const [name, world] of Object.entries(keys))
     it(name, async () => {
       const { step, violations } = await playWorld({ ...plainKey, ...world });
@@ -131,17 +131,17 @@ describe('post ends each key, or names it, although', () => {
     });
 });
 
-describe('the judges see', () => {
+describe('the judges of the simulation find', () => {
   const late = (appearsAfter: number): Bound => ({
     worlds: { operations: operations(3, [-2, 1], [0, 4], [0, appearsAfter]) },
   });
 
-  it('a wrong success if a list lags by 5.5 s, and none if it lags by 5 s', async () => {
+  it('a wrong success if a list lags by 5.5 s, but none if it lags by 5 s', async () => {
     expect(await violationsIn(late(5))).toEqual([]);
     expect(await violationsIn(late(5.5))).toContainEqual(expect.stringMatching(/^waits are true: .* is idle, but/));
   });
 
-  it('a key that lives if post does not name it', async () => {
+  it('a key that still works and that no warning names', async () => {
     const { run, step, violations } = await playWorld({
       ...plainKey,
       outages: outage(502, 0, 60),
@@ -151,7 +151,7 @@ describe('the judges see', () => {
     expect(violationsOf(run)).toEqual([expect.stringMatching(/^no key is left: key \d+ works after the job/)]);
   });
 
-  it('a false alarm, and a key that it shows', async () => {
+  it('a false alarm, and the key that its message shows', async () => {
     const { run, step } = await playWorld(plainKey);
     const [{ id = '', key = '' } = {}] = step.keys;
     step.post?.messages.push({ at: 0, kind: 'warning', name: '', text: `Could not revoke key ${id}: ${key}` });

@@ -43,7 +43,7 @@ async function run(response: object, inputs: Record<string, string>) {
   return done;
 }
 
-test('a step masks its key and saves a marker first, and writes its status after its other outputs and its report', async () => {
+test('a step first masks the API key and saves a state, and sets the output status last', async () => {
   const operation = { id: operationId, status: 'failed' };
   const inputs = { mode: 'wait-operation', 'project-id': 'p', 'operation-id': operationId };
   const done = await run({ operation }, inputs);
@@ -52,7 +52,7 @@ test('a step masks its key and saves a marker first, and writes its status after
   expect(done.slice(-4)).toEqual(['output result-file', ...report, 'output status']);
 });
 
-test('create-key saves the key name before its request, masks and saves the key before its outputs, and keeps it after its status', async () => {
+test('create-key saves the key name before its request, and masks and saves the key before it sets outputs', async () => {
   for (const [revoke, word, ...last] of [
     ['true', 'run'],
     ['false', 'kept', 'state nothing-to-revoke'],

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { paragraph } from '../../../src/action/markdown.js';
 import { summaryDefects } from '../../kit/text-defects.js';
 
-test('a summary shows any text as plain text', () => {
+test('the job summary shows any text from the service as plain text', () => {
   const signs = '“”`"\'()[]<>&@#:;*_~!|/\\-. \n\rab7é';
   const parts = fc.constantFrom(...signs, '```', 'www.x.test', 'GH-7', '##[x]', 'abcdef0');
   const text = fc.oneof(

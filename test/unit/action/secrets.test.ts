@@ -12,13 +12,13 @@ test('a secret is redacted in plain text, JSON, HTML, URLs and base64', () => {
     expect(secrets.redact(`<${text}>`)).toBe('<***>');
 });
 
-test('a secret is redacted completely even if another secret is its beginning', () => {
+test('a secret is redacted completely even if it begins with another secret', () => {
   const secrets = new Secrets(() => undefined);
   for (const secret of ['key-of-8', 'key-of-8-and-more']) secrets.add(secret);
   expect(secrets.redact('key-of-8-and-more')).toBe('***');
 });
 
-test('the beginning of a secret is redacted where a text was shortened', () => {
+test('the beginning of a secret is redacted at the end of a shortened text', () => {
   const secrets = new Secrets(() => undefined);
   for (const secret of ['key-of-8-and-more', 'aaaaaaaaaab']) secrets.add(secret);
   for (const shown of ['key-of-8', 'key-of-8-and-mor', 'aaaaaaaaaa'])
@@ -27,7 +27,7 @@ test('the beginning of a secret is redacted where a text was shortened', () => {
     expect(secrets.redact(other)).toBe(other);
 });
 
-test('a secret of seven characters is neither masked nor redacted, because ordinary text could hold it', () => {
+test('a secret of seven characters is too short to be masked or redacted', () => {
   const masked: string[] = [];
   const secrets = new Secrets((text) => masked.push(text));
   secrets.add('', 'timeout', 'eight-ch');

@@ -16,7 +16,7 @@ const commands = [
   ...['\u00a0::error::x', '\u3000::error::x', '\u0085::error::x', ':::error::x', '::::error::x'],
 ];
 
-test('the runner finds no command in any escaped text', () => {
+test('the runner finds no workflow command in a text that was escaped for the log', () => {
   const parts = '::|:|#|##[|[|]|error|add-mask| |\n|\r|\t|\uFEFF|\u0085|\u2028|x|%0A'.split('|');
   const text = fc.array(fc.constantFrom(...parts), { maxLength: 14 }).map((chosen) => chosen.join(''));
   const property = fc.property(text, (given) => {
@@ -26,6 +26,9 @@ test('the runner finds no command in any escaped text', () => {
   expect(commands.flatMap(commandsIn).length).toBeGreaterThan(12);
 });
 
-test.each(['no command at all', 'a :: b', 'a::b', '[error] #1 ## title'])('the log text %j stays unchanged', (text) => {
-  expect(escapeCommands(text)).toBe(text);
-});
+test.each(['no command at all', 'a :: b', 'a::b', '[error] #1 ## title'])(
+  'the harmless log text %j stays unchanged',
+  (text) => {
+    expect(escapeCommands(text)).toBe(text);
+  },
+);

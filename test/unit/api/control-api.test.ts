@@ -5,7 +5,7 @@ import { Cancellation, Deadline, DeadlineExceeded } from '../../../src/time/dead
 import { apiBy, sendOnce } from '../../virtual/api.js';
 import { deadlineAt } from '../../virtual/clock.js';
 
-test('a GET asks every cache on the way for a new response', async () => {
+test('a GET request is sent with Cache-Control: no-cache', async () => {
   const caching: unknown[] = [];
   const exchange: Exchange = async ({ headers }) => {
     caching.push(headers['cache-control']);
@@ -16,9 +16,9 @@ test('a GET asks every cache on the way for a new response', async () => {
 });
 
 test.for([
-  [true, /No connection within 30s/],
-  [false, /No complete response within 30s/],
-] as const)('a silence while connecting (%s) tells whether the request may have taken effect', async ([is, says]) => {
+  ['without a connection for 30 s has not taken effect', true, /No connection within 30s/],
+  ['without a response for 30 s may have taken effect', false, /No complete response within 30s/],
+] as const)('a create-key request %s', async ([, is, says]) => {
   const exchange: Exchange = ({ progress }) => {
     if (progress !== undefined) progress.isConnecting = is;
     return new Promise(() => undefined);
@@ -28,7 +28,7 @@ test.for([
   await expect(creating).rejects.toMatchObject({ message: expect.stringMatching(says), mayHaveTakenEffect: !is });
 });
 
-test('a response is too late if the work on it ends after the deadline', async () => {
+test('a response is rejected if its processing ends after the deadline', async () => {
   let now = 0;
   // While the work holds the event loop, no timer fires.
   const clock = { now: () => now, epochMs: () => now, schedule: () => () => undefined, turn: async () => {} };
@@ -45,7 +45,7 @@ test('a response is too late if the work on it ends after the deadline', async (
   await expect(list(2_000)).rejects.toThrow(DeadlineExceeded);
 });
 
-test('the time of a slow response is that of its arrival', async () => {
+test('the Date header of a slow response counts as the time of its arrival', async () => {
   const { clock, deadline } = deadlineAt(60_000);
   const headers = { date: 'Mon, 01 Jan 2024 12:00:00 GMT' };
   const api = apiBy(

@@ -31,17 +31,20 @@ const json = '{"projects":[]}';
 const ok = 'HTTP/1.1 200 OK\r\n';
 
 test.for([
-  ['a length that is too small', `${ok}content-length: 5\r\n\r\n${json}`],
+  ['a Content-Length that is too small', `${ok}content-length: 5\r\n\r\n${json}`],
   ['a chunk without a length', `${ok}transfer-encoding: chunked\r\n\r\nxyz\r\n${json}`],
-  ['text without HTTP', '::error::HACKED\n\u001b[31m'],
-  ['an empty response', ''],
-])('a bad response causes a short printable error or an incomplete body: %s', async ([, bytes = ''], context) => {
+  ['text that is not HTTP', '::error::HACKED\n\u001b[31m'],
+  ['no bytes', ''],
+])('a response with %s gives a short printable error or an incomplete body', async ([, bytes = ''], context) => {
   const outcome = await answer(context, bytes).catch((error: unknown) => error);
   if (outcome instanceof RequestError) expect(outcome.message).toMatch(/^[ -~]{1,400}$/);
   else expect(outcome).toMatchObject({ status: 200, body: expect.not.stringContaining('projects":[]}') });
 });
 
-test.for(['', '  '])('a reset after a header without a length, and %j, is no empty body', async (bytes, context) => {
+test.for([
+  ['headers without Content-Length', ''],
+  ['headers without Content-Length and two spaces', '  '],
+])('a POST fails if its connection is reset after %s', async ([, bytes], context) => {
   const head = `HTTP/1.1 201 Created\r\ncontent-type: application/json\r\n\r\n${bytes}`;
   const server = createServer((socket) => {
     socket.once('data', async () => {
@@ -54,7 +57,7 @@ test.for(['', '  '])('a reset after a header without a length, and %j, is no emp
   await expect(client(await serve(context, server))('POST')).rejects.toThrow(RequestError);
 });
 
-test('until a connection is ready, its request is not under way', async (context) => {
+test('a request counts as still connecting until the TLS handshake is done', async (context) => {
   const cancels: (() => void)[] = [];
   context.onTestFinished(() => cancels.forEach((cancel) => void cancel()));
   const silent = createServer(() => undefined);
@@ -72,7 +75,7 @@ test('until a connection is ready, its request is not under way', async (context
   await vi.waitFor(() => expect(progress.isConnecting).toBe(false));
 });
 
-test('a POST that is lost with a kept connection may have taken effect', async (context) => {
+test('a POST may have taken effect if its reused connection closes without a response', async (context) => {
   const server = createHttpServer((request, response) => {
     if (request.method === 'GET') response.end(json);
     else request.socket.destroy();
@@ -83,9 +86,9 @@ test('a POST that is lost with a kept connection may have taken effect', async (
 });
 
 test.for([
-  ['a service', 'http://127.0.0.1:1/v2', '127.0.0.1:1'],
-  ['a proxy', 'https://control.test/v2', 'the proxy 127.0.0.1:1'],
-] as const)('the error names %s that refused the POST, which had no effect', async ([, url, peer], context) => {
+  ['the service', 'http://127.0.0.1:1/v2', '127.0.0.1:1'],
+  ['the proxy', 'https://control.test/v2', 'the proxy 127.0.0.1:1'],
+] as const)('a POST that %s refuses has no effect, and the error says so', async ([, url, peer], context) => {
   useProxy(context, 'http://user:secret-word@127.0.0.1:1');
   const error = {
     message: `Could not connect to ${peer}: connect ECONNREFUSED 127.0.0.1:1`,
@@ -97,8 +100,8 @@ test.for([
 const unsent = { transient: true, mayHaveTakenEffect: false };
 const final = { ...unsent, transient: false };
 test.for([
-  ['hangs up', '', /the proxy 127\.0\.0\.1/, unsent],
-  ['speaks no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', /the proxy 127\.0\.0\.1.*HPE_/, unsent],
+  ['closes the connection', '', /the proxy 127\.0\.0\.1/, unsent],
+  ['does not answer with HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', /the proxy 127\.0\.0\.1.*HPE_/, unsent],
   ['returns 503', proxyResponse('503 Busy', 'Retry-After: 0'), /rejected the tunnel with status 503/, unsent],
   ['requires a login', loginRequired, /rejected the tunnel with status 407/, { ...final, status: 407 }],
   [
@@ -107,8 +110,8 @@ test.for([
     /Could not connect to control\.test through the proxy 127/,
     unsent,
   ],
-  ['has no valid URL', undefined, /^https_proxy is not a valid URL/, final],
-] as const)('if a proxy %s, the error says so, and the POST had no effect', async ([, text, says, error], context) => {
+  ['has an invalid URL', undefined, /^https_proxy is not a valid URL/, final],
+] as const)('a POST has no effect if its proxy %s, and the error says so', async ([, text, says, error], context) => {
   const { port } = await startProxy(context, 0, { says: text ?? '' });
   useProxy(context, text === undefined ? 'proxy.test:3128' : `http://127.0.0.1:${port}`);
   const sent = client('https://control.test/v2')('POST');

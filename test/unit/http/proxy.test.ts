@@ -10,7 +10,7 @@ afterEach(() => void vi.unstubAllEnvs());
 const url = new URL('https://control.test/v2');
 
 const valid = ['http://proxy.test', 'HTTPS://proxy.test/', 'http://[::1]:3128', 'http://a:100%25@proxy.test'];
-test.for(valid)('the proxy URL %s is valid', (value) => {
+test.for(valid)('the proxy URL %s is accepted', (value) => {
   vi.stubEnv('https_proxy', value);
   expect(proxyProblem(url)).toBe(undefined);
 });
@@ -18,13 +18,13 @@ test.for(valid)('the proxy URL %s is valid', (value) => {
 test.for([
   ...['proxy.test:3128', '://proxy.test', 'user:secret-word@proxy.test:3128', 'http://'],
   ...['socks5://user:secret-word@proxy.test:1080', 'http://user:100%secret-word@proxy.test'],
-])('the proxy URL %s is invalid, and the message names the variable but not its value', (value) => {
+])('the proxy URL %s is rejected with an error that names the variable but not the URL', (value) => {
   vi.stubEnv('https_proxy', value);
   expect(proxyProblem(url)).toMatch(/^https_proxy is not a valid URL.*http:\/\/host:port/);
   expect(proxyProblem(url)).not.toMatch(/secret-word|proxy\.test/);
 });
 
-test('an invalid proxy variable is reported only for the URLs that use it', () => {
+test('an invalid proxy variable is an error only for requests that would use this proxy', () => {
   vi.stubEnv('HTTPS_PROXY', 'proxy.test:3128');
   expect(proxyProblem(url)).toMatch(/^HTTPS_PROXY /);
   expect(proxyProblem(new URL('http://control.test/v2'))).toBe(undefined);
@@ -39,11 +39,11 @@ test('an invalid proxy variable is reported only for the URLs that use it', () =
 });
 
 test.for([
-  ['an encoded password is found in both forms', 'http://user:pass%2Fword@proxy.test', ['pass%2Fword', 'pass/word']],
-  ['a plain password is found', 'http://user:password@proxy.test', ['password']],
-  ['a password in a URL without a scheme is found', 'user:no-scheme@proxy.test', ['no-scheme']],
-  ['a password with /, : and @ is found', 'http://user:with/slash:and@sign@proxy.test', ['with/slash:and@sign']],
-] as const)('in every proxy variable, %s: %s', ([, value, expected]) => {
+  ['a percent-encoded password', 'http://user:pass%2Fword@proxy.test', ['pass%2Fword', 'pass/word']],
+  ['a plain password', 'http://user:password@proxy.test', ['password']],
+  ['the password in a URL without a scheme', 'user:no-scheme@proxy.test', ['no-scheme']],
+  ['a password with /, : and @', 'http://user:with/slash:and@sign@proxy.test', ['with/slash:and@sign']],
+] as const)('%s is found in each proxy variable, so that it can be masked', ([, value, expected]) => {
   for (const name of ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'])
     expect(proxyPasswords({ [name]: value })).toEqual(expect.arrayContaining([...expected]));
 });

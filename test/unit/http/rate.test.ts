@@ -41,7 +41,7 @@ function setUp() {
   return { clock, rate, sentAt, send, sendMany, passUntil };
 }
 
-test('after a long rest, a step sends 8 requests at once again, not more', async () => {
+test('a step sends at most 8 requests at once, even after an hour without requests', async () => {
   const { sendMany, passUntil, sentAt } = setUp();
   sendMany(8);
   await passUntil(3_600_000);
@@ -51,16 +51,16 @@ test('after a long rest, a step sends 8 requests at once again, not more', async
 });
 
 test.for([
-  [1_999, 12],
-  [2_000, 12 + 8],
-] as const)('of requests that never get a response, 12 count for 2 s: by %i ms, %i are sent', async ([ms, count]) => {
+  ['12 requests without a response hold back all others for 2 s', 1_999, 12],
+  ['12 requests without a response no longer hold back others after 2 s', 2_000, 12 + 8],
+] as const)('%s', async ([, ms, count]) => {
   const { sendMany, passUntil, sentAt } = setUp();
   sendMany(30, { takes: never });
   await passUntil(ms);
   expect(sentAt.length).toBe(count);
 });
 
-test('of several 429s, the latest Retry-After ends the hold', async () => {
+test('after several 429s, no request is sent before the latest Retry-After time', async () => {
   const { rate, sendMany, send, passUntil, sentAt } = setUp();
   for (const retryAfterMs of [1_000, 5_000, 2_000]) void send({ error: busy(retryAfterMs), takes: 10 });
   await passUntil(10);
@@ -71,9 +71,9 @@ test('of several 429s, the latest Retry-After ends the hold', async () => {
 });
 
 test.for([
-  ['beyond it is sent after it', 61_000, 'a response'],
-  ['before its end fails at once', 59_999, RequestError],
-] as const)('during a Retry-After of 60 s, a request with a deadline %s', async ([, until, ending]) => {
+  ['is sent later if its deadline comes after that', 61_000, 'a response'],
+  ['fails at once if its deadline comes before that', 59_999, RequestError],
+] as const)('a request that has to wait 60 s for a Retry-After %s', async ([, until, ending]) => {
   // One waits when the 429 comes, one asks after it.
   const { clock, send, sendMany, passUntil } = setUp();
   sendMany(7);

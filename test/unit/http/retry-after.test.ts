@@ -9,10 +9,12 @@ test.for([
   ['of 0 seconds means no wait', '0', undefined, 0],
   ['with a fraction of a second is read', '1.5', undefined, 1_500],
   ['with a date is read', inNineSeconds, undefined, 9_000],
-  ['with a past date means no wait', 'Mon, 01 Jan 2024 11:00:00 GMT', undefined, 0],
-  ['with a date counts from the Date of the response', inNineSeconds, 'Mon, 01 Jan 2024 12:00:01 GMT', 8_000],
-  ['with a date counts from the clock if Date is invalid', inNineSeconds, 'today', 9_000],
-  ...['never GMT', '-1', '1e300', '', undefined, 'soon'].map((value) => [`${value} is ignored`, value] as const),
-] as const)('Retry-After %s', ([, value, date, ms]) => {
+  ['with a date in the past means no wait', 'Mon, 01 Jan 2024 11:00:00 GMT', undefined, 0],
+  ['with a date counts from the Date header of its response', inNineSeconds, 'Mon, 01 Jan 2024 12:00:01 GMT', 8_000],
+  ['with a date counts from the local clock if the Date header is invalid', inNineSeconds, 'today', 9_000],
+  ['is ignored if it is empty', '', undefined, undefined],
+  ['is ignored if it is missing', undefined, undefined, undefined],
+  ...['never GMT', '-1', '1e300', 'soon'].map((value) => [`of “${value}” is ignored`, value] as const),
+] as const)('a Retry-After header %s', ([, value, date, ms]) => {
   expect(parseRetryAfter({ 'retry-after': value, date }, now)).toBe(ms);
 });

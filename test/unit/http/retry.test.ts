@@ -21,17 +21,17 @@ async function attemptsOf(random: number, errorOf: (n: number) => Error | undefi
   return attempts;
 }
 
-test('only the statuses 408, 423, 425, 429, 500, 502 to 504 and 520 to 530 are transient', () => {
+test('only the statuses 408, 423, 425, 429, 500, 502 to 504 and 520 to 530 count as transient', () => {
   const transient = Array.from({ length: 500 }, (_, n) => n + 100).filter(isTransientStatus);
   expect(transient).toEqual([408, 423, 425, 429, 500, 502, 503, 504, ...Array.from({ length: 11 }, (_, n) => 520 + n)]);
 });
 
-test('the last request after a 401 is sent 10 s after the first one', async () => {
+test('a request that gets only 401s is sent for the last time 10 s after the first attempt', async () => {
   const attempts = await attemptsOf(1, () => failed(401));
   expect(attempts.at(-1)?.at).toBe(10_000);
 });
 
-test('an attempt without a response gives the next one twice the time, from 30 s on', async () => {
+test('a request gets 30 s for its response, and twice as long after each attempt without one', async () => {
   const attempts = await attemptsOf(0, (n) => [undefined, silence, failed(503), silence][n]);
   expect(attempts.map(({ patience }) => patience)).toEqual([30_000, 60_000, 60_000, 120_000]);
 });

@@ -12,7 +12,7 @@ const runs = fc.record({
 });
 const origins = fc.record({ run: runs, isKept: fc.boolean() });
 
-test('a key name tells its run, its repository and whether the key is kept, in at most 64 plain characters', () => {
+test('a key name holds the run, the repository and whether the key is kept, in at most 64 characters', () => {
   const property = fc.property(repositories, origins, fc.nat(), (repository, origin, seed) => {
     const name = makeKeyName(repository, origin, seededRandom(seed));
     expect(parseKeyName(name)).toEqual(origin);
@@ -26,7 +26,7 @@ test.for([
   ['shop-run19512345678-1-n1gu70urhl-abcdefghijkl', 'https://github.com', '123456789', 'run', '19512345678', 1],
   ['shop-kept19512345678-2-mtlj8qgktb-abcdefghijkl', 'https://GHE.example/', 'Acme/Shop', 'kept', '19512345678', 2],
   ['a-kept5-1-run7-12-n1gu70urhl-abc', 'https://github.com', '123456789', 'run', '7', 12],
-] as const)('%s is read as the name of a key of its run', ([name, server, repository, word, id, attempt]) => {
+] as const)('the key name %s is read back as its run', ([name, server, repository, word, id, attempt]) => {
   const run = { id, attempt, fingerprint: repositoryFingerprint(server, repository) };
   expect(parseKeyName(name)).toEqual({ run, isKept: word === 'kept' });
 });
@@ -36,6 +36,6 @@ test.for([
   ...['shop-run09876543210-1-abcdefghij-iiiiiiiiiiii', 'shop-run9876543210-1000-abcdefghij-iiiiiiiiiiii'],
   ...['shop-run9876543210-1-abcdefghi-iiiiiiiiiiii', 'SHOP-run9876543210-1-abcdefghij-iiiiiiiiiiii'],
   ...['shop-keep9876543210-1-abcdefghij-iiiiiiiiiiii', 'shop-run9876543210-1-abcdefghij-iiiiiiiiiiii\n'],
-])('“%s” is not a key name of this action', (text) => {
+])('the key name %j is not taken for one of this action', (text) => {
   expect(parseKeyName(text)).toBeUndefined();
 });

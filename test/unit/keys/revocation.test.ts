@@ -25,30 +25,30 @@ const shownAt = (second: number): Lists => [[absent, second], [present]];
 const shownBetween = (from: number, to: number): Lists => [[present, 0.1], [absent, from], [present, to], [absent]];
 
 /** Answers to DELETE, the last of them to each further one; and lists. */
-type Row = readonly [scene: string, deletes: readonly Answer[], lists: Lists, fate: Fate, deletes?: 'one' | 'many'];
+type Row = readonly [scene: string, fate: Fate, deletes: readonly Answer[], lists: Lists, deletes?: 'one' | 'many'];
 test.for<Row>([
-  ['revoked: true', [revoked], forever, 'revoked', 'one'],
-  ['revoked: true without an id', ['{"revoked":true}'], forever, 'revoked', 'one'],
-  ['revoked: true of the id as text', ['{"id":"7","revoked":true}'], forever, 'revoked', 'one'],
-  ['revoked: true at the second DELETE', [503, revoked], forever, 'revoked', 'many'],
-  ['revoked: true of another id, and lists that show the key', ['{"id":3,"revoked":true}'], forever, 'unknown', 'many'],
-  ['revoked: "true", and lists that show the key', ['{"revoked":"true"}'], forever, 'unknown', 'many'],
-  ['an empty 204, and lists that show the key', [204], forever, 'unknown', 'many'],
-  ['an empty 204, and lists without the key', [204], goneAt(0.1), 'revoked', 'one'],
-  ['a login page with 200, and lists that show the key', [page(200)], forever, 'unknown', 'many'],
-  ['a lost answer and then a 404, and lists that show the key', [closed, 404], forever, 'unknown', 'many'],
-  ['a 403, and lists without the key', [403], goneAt(0.1), 'revoked'],
-  ['lists without the key for less than 10 s', [204], shownBetween(9, 100), 'unknown', 'many'],
-  ['lists without the key for 10 s, after one that showed it again', [204], shownBetween(9, 11), 'revoked', 'many'],
-  ['lists that show the key after 9 s for the first time', [revoked], shownAt(9), 'revoked', 'one'],
-  ['lists that show the key after 12 s for the first time', [revoked], shownAt(12), 'not-found'],
-  ['lists with an empty revoked_at', [revoked], [[`[${key(',"revoked_at":""')}]`]], 'revoked', 'one'],
-  ['a lost answer, and lists that show the key as revoked', [closed], [[present, 0.1], [asRevoked]], 'revoked'],
-  ['no list', [], [[503]], 'unknown'],
-  ['a page in place of the list', [], [[page(200)]], 'unknown'],
-  ['a list with a record without an id', [], [['[{"name":"ours"}]']], 'unknown'],
-  ['a lost answer, and then no list', [closed], [[present, 0.1], [503]], 'unknown'],
-])('%s: the fate of the key is %s', async ([, deletes, lists, fate, count]) => {
+  ['a DELETE that says revoked: true', 'revoked', [revoked], forever, 'one'],
+  ['a DELETE that says revoked: true without an id', 'revoked', ['{"revoked":true}'], forever, 'one'],
+  ['a DELETE that says revoked: true of the id as text', 'revoked', ['{"id":"7","revoked":true}'], forever, 'one'],
+  ['a second DELETE that says revoked: true', 'revoked', [503, revoked], forever, 'many'],
+  ['a DELETE that names another id, and lists with the key', 'unknown', ['{"id":3,"revoked":true}'], forever, 'many'],
+  ['a DELETE that says revoked: “true”, and lists with the key', 'unknown', ['{"revoked":"true"}'], forever, 'many'],
+  ['an empty 204 to the DELETE, and lists with the key', 'unknown', [204], forever, 'many'],
+  ['an empty 204 to the DELETE, and lists without the key', 'revoked', [204], goneAt(0.1), 'one'],
+  ['a login page with status 200, and lists with the key', 'unknown', [page(200)], forever, 'many'],
+  ['a DELETE without a response, then a 404, and lists with the key', 'unknown', [closed, 404], forever, 'many'],
+  ['a 403 to the DELETE, and lists without the key', 'revoked', [403], goneAt(0.1)],
+  ['lists that lack the key for less than 10 s', 'unknown', [204], shownBetween(9, 100), 'many'],
+  ['lists that lack the key for 10 s after one that showed it again', 'revoked', [204], shownBetween(9, 11), 'many'],
+  ['lists that show the key for the first time after 9 s', 'revoked', [revoked], shownAt(9), 'one'],
+  ['lists that show the key for the first time after 12 s', 'not-found', [revoked], shownAt(12)],
+  ['lists with an empty revoked_at, and a DELETE', 'revoked', [revoked], [[`[${key(',"revoked_at":""')}]`]], 'one'],
+  ['a DELETE without a response, and a list that says revoked', 'revoked', [closed], [[present, 0.1], [asRevoked]]],
+  ['lists that fail with 503', 'unknown', [], [[503]]],
+  ['an HTML page in place of the list', 'unknown', [], [[page(200)]]],
+  ['a list in which a record has no id', 'unknown', [], [['[{"name":"ours"}]']]],
+  ['a DELETE without a response, and then lists that fail with 503', 'unknown', [closed], [[present, 0.1], [503]]],
+])('after %s, the result for a key is %s', async ([, fate, deletes, lists, count]) => {
   const { clock, deadline } = deadlineAt(600_000);
   let sent = 0;
   const exchange: Exchange = async ({ method }) => {
@@ -70,7 +70,7 @@ test.for<Row>([
   expect(clock.now()).toBeLessThanOrEqual(45_000);
 });
 
-test('a name counts as not found only if whole lists lack it for 10 s, however slow they are', async () => {
+test('a key name counts as not found only if complete lists lack it for 10 s, however slow they are', async () => {
   const { clock, deadline } = deadlineAt(600_000);
   let lists = 0;
   const exchange: Exchange = async () => {

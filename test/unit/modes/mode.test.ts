@@ -9,7 +9,7 @@ import { deadlineAt } from '../../virtual/clock.js';
 
 const apiThatSays = (body: string, rate: Rate) => apiBy(async () => ({ status: 200, headers: {}, body }), rate);
 
-test('a cancel during the work on a report ends the step as cancelled', async () => {
+test('a step that is cancelled while it builds its report ends as cancelled', async () => {
   let now = 0;
   const clock = { now: () => now, epochMs: () => now, schedule: () => () => undefined, turn: async () => {} };
   const cancellation = new Cancellation();
@@ -31,7 +31,7 @@ test('a cancel during the work on a report ends the step as cancelled', async ()
   await expect(run).rejects.toThrow(CancelledError);
 });
 
-test('a wait that is cancelled right after its last operation ended still reports this operation', async () => {
+test('a cancelled wait-operation still reports an operation that ended right before the cancel', async () => {
   const { clock, cancellation, deadline } = deadlineAt(10_000);
   const rate = new Rate(clock, () => 0.5);
   const api = apiThatSays('{"operation":{"id":"op-1","status":"finished"}}', rate);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { CancelledError, DeadlineExceeded } from '../../../src/time/deadline.js';
 import { deadlineAt } from '../../virtual/clock.js';
 
-test('work ends at the deadline or at a cancel, and none starts after it; if both have come, the cancel wins', async () => {
+test('work ends at the deadline or when the step is cancelled, and no work starts after that', async () => {
   for (const cancelAt of [300, Number.POSITIVE_INFINITY]) {
     const { clock, cancellation, deadline } = deadlineAt(1_000);
     clock.schedule(cancelAt, () => cancellation.cancel());

@@ -8,12 +8,12 @@ test.each([
   ['1h30m', 90 * minute],
   ['5000d4000h3000m2000s1000ms', 5_000 * day + 4_000 * hour + 3_000 * minute + 2_001 * second],
   ['45', 45 * second],
-])('%s is a duration of %d ms', (text, ms) => {
+])('the duration %s is read as %d milliseconds', (text, ms) => {
   expect(parseDuration(text)).toBe(ms);
 });
 
 test.each(['', '10w', '1.5h', '1e3', '-5s', '+5s', '1h 30m', '30m1h', '1m1m', 's', '10M', '1h30', '10s\n'])(
-  '%j is not a duration',
+  'the duration %j is rejected',
   (text) => {
     expect(parseDuration(text)).toBeUndefined();
   },
@@ -28,6 +28,6 @@ test.each([
   [hour - 500, '1h'],
   [day - 500, '1d'],
   [3 * day + 14 * hour + 59 * minute, '3d 14h'],
-])('%d ms are shown as %s', (ms, text) => {
+])('a duration of %d milliseconds is shown as %s', (ms, text) => {
   expect(formatDuration(ms)).toBe(text);
 });

@@ -9,7 +9,7 @@ import { sanitizeLine } from '../../../../src/text/sanitize-line.js';
 const ofList = (text: string) => parseFilter(text, operationFields);
 const ofWait = (text: string) => parseFilter(text, operationFields, changingFields);
 
-test('a pattern matches whole values, with * for any text and ? for one character', () => {
+test('a filter pattern matches the whole value, with * for any text and ? for one character', () => {
   const text = (letters: string) =>
     fc.array(fc.constantFrom(...letters), { maxLength: 7 }).map((parts) => parts.join(''));
   const agree = (value: string, pattern: string) => {
@@ -25,7 +25,7 @@ const admitted = [
 ];
 const rejected = ['action=create', 'branch_id=BR-1', 'action=create_*\nbranch_id=br-2*', 'branch_id=br=1'];
 const rows = [...admitted, ...rejected].map((text) => [text, admitted.includes(text) ? 'admits' : 'rejects'] as const);
-test.each(rows)('the filter %j %s an operation create_branch on br-1', (text, verdict) => {
+test.each(rows)('the filter %j %s an operation with action=create_branch and branch_id=br-1', (text, verdict) => {
   expect(ofWait(text).admits({ id: '1', branch_id: 'br-1', action: 'create_branch' })).toBe(verdict === 'admits');
 });
 
@@ -48,18 +48,18 @@ test.each<[line: string, message: string]>([
   ['branch_id=br-*,id!=x', folded],
   ['branch_id=br-*&&other=failed', folded],
   ['branch_id=br-*\\nstatus=failed', folded],
-])('a list rejects the filter line %j: %s', (line, message) => {
+])('list-operations rejects the filter line %j with an error: %s', (line, message) => {
   expect(() => ofList(`id=*\n${line}`)).toThrow(BadValue);
   expect(() => ofList(`id=*\n${line}`)).toThrow(`line 2, “${sanitizeLine(line, 80)}”: ${message}`);
 });
 
-test('a wait rejects fields that change, and admits statuses of other records in any case', () => {
+test('wait-operation rejects a filter on a field that changes; list-projects accepts a status in any case', () => {
   for (const field of ['status', 'failures_count', 'updated_at'])
     expect(() => ofWait(`${field}=x`)).toThrow(`${field} cannot be used here: it changes during the wait`);
   expect(parseFilter('status=ERROR', ['id']).admits({ status: 'ERROR' })).toBe(true);
 });
 
-test('a field with a name that objects inherit is missing like any other', () => {
+test('a filter on the field “constructor” ends in an error if no record has this field', () => {
   const filter = ofList('constructor=x');
   filter.note({ id: '1' });
   expect(filter.admits({ id: '1' })).toBe(false);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { splitIntoBatches } from '../../../../src/modes/list/lists.js';
 
-test('batches hold all ids in order, in as many lists as allowed whose sizes differ by at most one', () => {
+test('the output batches holds all project ids in order, in max-batches lists of nearly equal size', () => {
   const property = fc.property(
     fc.array(fc.string(), { maxLength: 40 }),
     fc.integer({ min: 1, max: 12 }),

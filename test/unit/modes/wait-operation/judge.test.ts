@@ -35,38 +35,38 @@ const known = { old: { id: 'old', ...ended(-hour) }, young: { id: 'young', ...en
 const ofAnHour = new ListRead(0);
 for (const operation of Object.values(known)) ofAnHour.add(operation);
 
-test.for<[when: string, read: ListRead | undefined, status: string, record: JsonObject, judgement: string]>([
+test.for<[claim: string, read: ListRead | undefined, status: string, record: JsonObject, judgement: string]>([
   // An operation that any answer shows unfinished counts, however old it is.
-  ['during the first read', during, 'running', record(-100 * hour), 'counts'],
-  ['during the first read', during, 'a new word', record(-hour), 'counts'],
-  ['shown by the first read', shown, 'cancelling', record(-hour), 'counts'],
-  ['not shown by the first read', notShown, 'running', record(-100 * hour), 'counts'],
+  ['that is running counts, even if it is 100 hours old', during, 'running', record(-100 * hour), 'counts'],
+  ['with an unknown status counts', during, 'a new word', record(-hour), 'counts'],
+  ['that is listed as cancelling counts', shown, 'cancelling', record(-hour), 'counts'],
+  ['that is running but not listed counts', notShown, 'running', record(-100 * hour), 'counts'],
 
   // One that has ended counts if it ended at `since` or later.
-  ['during the first read', during, 'failed', record(-hour, 0), 'counts'],
-  ['during the first read', during, 'skipped', record(-hour, 1), 'counts'],
-  ['during the first read', during, 'failed', record(-hour, -1), 'history'],
-  ['shown by the first read', shown, 'cancelled', record(-hour, 0), 'counts'],
-  ['shown by the first read', shown, 'cancelled', record(-hour, -1), 'history'],
+  ['that failed at the limit counts', during, 'failed', record(-hour, 0), 'counts'],
+  ['that was skipped after the limit counts', during, 'skipped', record(-hour, 1), 'counts'],
+  ['that failed before the limit does not count', during, 'failed', record(-hour, -1), 'history'],
+  ['that is listed as cancelled at the limit counts', shown, 'cancelled', record(-hour, 0), 'counts'],
+  ['that is listed as cancelled before the limit does not count', shown, 'cancelled', record(-hour, -1), 'history'],
   // The time of its creation replaces the time of its end. Without both, it is history.
-  ['during the first read', during, 'failed', record(0), 'counts'],
-  ['during the first read', during, 'failed', record(-1), 'history'],
-  ['during the first read', during, 'failed', { created_at: 'soon', updated_at: 'later' }, 'history'],
+  ['without updated_at counts if created at the limit', during, 'failed', record(0), 'counts'],
+  ['without updated_at does not count if created before the limit', during, 'failed', record(-1), 'history'],
+  ['with unreadable times does not count', during, 'failed', { created_at: 'soon', updated_at: 'later' }, 'history'],
 
   // One that is new counts, whenever it ended: not shown by the first read, and not created before the oldest one of it.
-  ['not shown by the first read', notShown, 'failed', record(-hour, -hour), 'counts'],
-  ['not shown by the first read', notShown, 'finished', record(-hour + 1, -1), 'counts'],
-  ['not shown by the first read', notShown, 'failed', record(-hour - 1, -1), 'history'],
-  ['not shown by the first read', notShown, 'failed', record(-hour - 1, 0), 'counts'],
-  ['not shown by the first read', ofAnHour, 'failed', record(-1, -1), 'counts'],
-  ['not shown by the first read', notShown, 'failed', {}, 'counts'],
-  ['after an empty first read', empty, 'failed', record(-100 * hour, -100 * hour), 'counts'],
-  ['shown by the first read', shown, 'failed', record(-hour, -hour), 'history'],
-])('in a wait for all, an operation %s, with the status %s and %j: %s', ([, read, status, of, judgement]) => {
+  ['that is not listed but as old as a listed one counts', notShown, 'failed', record(-hour, -hour), 'counts'],
+  ['that is not listed but younger than a listed one counts', notShown, 'finished', record(-hour + 1, -1), 'counts'],
+  ['that is older than the list and the limit does not count', notShown, 'failed', record(-hour - 1, -1), 'history'],
+  ['that is older than the list but failed at the limit counts', notShown, 'failed', record(-hour - 1, 0), 'counts'],
+  ['that is not listed but between two listed ones counts', ofAnHour, 'failed', record(-1, -1), 'counts'],
+  ['that is not listed and has no times counts', notShown, 'failed', {}, 'counts'],
+  ['that failed long ago counts if none was listed', empty, 'failed', record(-100 * hour, -100 * hour), 'counts'],
+  ['that is listed and failed before the limit does not count', shown, 'failed', record(-hour, -hour), 'history'],
+])('with operation-id: all and since as the limit, an operation %s', ([, read, status, of, judgement]) => {
   expect(judge({ id: 'id', status, record: of }, read, since, parseFilter('', fields))).toBe(judgement);
 });
 
-test('an operation that the service starts by itself counts only if an action= line matches it', () => {
+test('an operation that the service starts by itself counts only if an action= line of the filter matches it', () => {
   for (const status of ['running', 'failed', 'finished']) {
     const operation = { id: 'id', status, record: { action: 'suspend_compute', ...record(0, 1) } };
     const judged = (filter: string) => judge(operation, empty, since, parseFilter(filter, fields));
@@ -87,16 +87,16 @@ const { old, young } = known;
 const fresh = { id: 'fresh', ...ended(1) };
 test.for([
   ['with a new operation among known ones', [young, fresh, old], ofAnHour, since],
-  ['of known operations of the last 5 s of the first read', [young, shownBefore(5_000)], ofAnHour, since],
-  ['of anything, after an empty first read', [old], empty, since],
-] as const)('a later read goes on behind a page %s', ([, page, read, recent]) => {
+  ['of known operations from the last 5 s of the first read', [young, shownBefore(5_000)], ofAnHour, since],
+  ['of old operations if the first read was empty', [old], empty, since],
+] as const)('a later read of the list continues after a page %s', ([, page, read, recent]) => {
   expect(mayHideMore(page, read, recent)).toBe(true);
 });
 
 test.for([
-  ['of known operations that goes back farther than 5 s', [young, shownBefore(5_001)], since],
-  ['of old operations', [old], since],
+  ['of known operations that goes back more than 5 s', [young, shownBefore(5_001)], since],
+  ['of operations that are too old to count', [old], since],
   ['of known operations if the first read had nothing recent', [young], since + 1],
-] as const)('a later read ends at a page %s', ([, page, recent]) => {
+] as const)('a later read of the list ends at a page %s', ([, page, recent]) => {
   expect(mayHideMore(page, ofAnHour, recent)).toBe(false);
 });

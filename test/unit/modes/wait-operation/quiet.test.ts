@@ -12,29 +12,29 @@ const after = (events: readonly Event[]) =>
   events.reduce((quiet, event) => (event === 'disturbed' ? quiet.disturbed() : quiet.afterRead(event)), Quiet.none);
 
 test.for<[when: string, isProved: boolean, events: Event[]]>([
-  ['before any read', false, []],
-  ['after one read', false, [read(0)]],
-  ['after two reads, if the second begins 5 s after the first ended', true, [read(0), read(5_100)]],
-  ['after two reads, if the second begins sooner', false, [read(0), read(5_099, 9_000)]],
-  ['if the second begins 5 s after the first began', false, [read(0, 3_000), read(5_000)]],
-  ['after a read between the two, which changes nothing', true, [read(0), read(2_000), read(5_100)]],
-  ['if the first read ended before all that counts', false, [busy(0), read(5_100)]],
-  ['if all had ended at the next read, and a third one agrees', true, [busy(0), read(1_000), read(6_100)]],
-  ['if an answer between the two speaks against it', false, [read(0), 'disturbed', read(5_100)]],
-  ['if two more reads after that answer agree', true, [read(0), 'disturbed', read(5_100), read(10_200)]],
-  ['if the answer came before the first read ended', true, ['disturbed', read(0), read(5_100)]],
-  ['if the answer came after both reads', true, [read(0), read(5_100), 'disturbed']],
-])('a project is idle %s: %s', ([, isProved, events]) => {
+  ['not idle before its list was read', false, []],
+  ['not idle after one read of its list', false, [read(0)]],
+  ['idle if its list is read again 5 s after the end of the first read', true, [read(0), read(5_100)]],
+  ['not idle if its list is read again less than 5 s after the first read', false, [read(0), read(5_099, 9_000)]],
+  ['not idle if its list is read again 2 s after the end of a slow first read', false, [read(0, 3_000), read(5_000)]],
+  ['idle after two reads 5 s apart with a third between them', true, [read(0), read(2_000), read(5_100)]],
+  ['not idle if the first of two reads shows an unfinished operation', false, [busy(0), read(5_100)]],
+  ['idle if only the first of three reads shows an unfinished operation', true, [busy(0), read(1_000), read(6_100)]],
+  ['not idle if an operation is seen unfinished between two reads', false, [read(0), 'disturbed', read(5_100)]],
+  ['idle if two more reads follow an unfinished operation', true, [read(0), 'disturbed', read(5_100), read(10_200)]],
+  ['idle if an operation was seen unfinished only before two reads', true, ['disturbed', read(0), read(5_100)]],
+  ['idle even if an operation is seen unfinished after two reads', true, [read(0), read(5_100), 'disturbed']],
+])('a project is %s', ([, isProved, events]) => {
   expect(after(events).isProved).toBe(isProved);
 });
 
 test.for<[when: string, restsUntil: number, events: Event[]]>([
-  ['before any read', 0, []],
-  ['after a read that shows something unfinished', 0, [busy(0)]],
-  ['for 5 s after the first of two reads', 5_100, [read(0)]],
-  ['no longer because of another read', 5_100, [read(0), read(2_000)]],
-  ['no more after an answer that speaks against it', 0, [read(0), 'disturbed']],
-  ['anew after the next read', 9_000, [read(0), 'disturbed', read(3_900)]],
-])('a list rests %s: until %i ms', ([, restsUntil, events]) => {
+  ['at once if the list was never read', 0, []],
+  ['at once after a read that shows an unfinished operation', 0, [busy(0)]],
+  ['5 s after a read without an unfinished operation', 5_100, [read(0)]],
+  ['5 s after the first of two reads without an unfinished operation', 5_100, [read(0), read(2_000)]],
+  ['at once after another response that shows an unfinished operation', 0, [read(0), 'disturbed']],
+  ['5 s after the next read if a response showed an unfinished operation', 9_000, [read(0), 'disturbed', read(3_900)]],
+])('the next read of a list is due %s', ([, restsUntil, events]) => {
   expect(after(events).restsUntil).toBe(restsUntil);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { TrackedOperations } from '../../../../src/modes/wait-operation/tracked-operations.js';
 
-test('an end that was seen stays, whatever a late answer shows', () => {
+test('an operation that was seen to fail stays failed, whatever a later response shows', () => {
   const operations = new TrackedOperations(
     'p',
     { target: { ids: new Map([['p', ['a']]]) }, pollsOnce: false },

@@ -42,28 +42,28 @@ const interrupted = (by: RequestError): Failures => [
 type Row = readonly [what: string, verdict: 'final' | 'again', failures: Failures];
 
 test.for<Row>([
-  ['a 404 for 10 s, three times', 'final', each([0, 5_000, 10_000], failed(404))],
-  ['a 404 for 10 s, twice', 'again', each([0, 10_000], failed(404))],
-  ['a 404 for less than 10 s', 'again', each([0, 3_000, 6_000, 9_999], failed(404))],
-  ['different 4xx for 10 s', 'final', [...each([0, 5_000], failed(401)), once(10_000, failed(403))]],
-  ['a 404, but a 503 between', 'again', interrupted(failed(503))],
-  ['a 404, no answer between', 'final', interrupted(closed)],
-  ['a request that cannot be sent', 'final', [once(0, unsendable)]],
-])('after a usable response of the project: %s, %s', async ([, verdict, failures]) => {
+  ['three 404s over 10 s end the wait', 'final', each([0, 5_000, 10_000], failed(404))],
+  ['two 404s over 10 s do not end the wait', 'again', each([0, 10_000], failed(404))],
+  ['four 404s over less than 10 s do not end the wait', 'again', each([0, 3_000, 6_000, 9_999], failed(404))],
+  ['401s and a 403 over 10 s end the wait', 'final', [...each([0, 5_000], failed(401)), once(10_000, failed(403))]],
+  ['404s with a 503 between them do not end the wait', 'again', interrupted(failed(503))],
+  ['404s with a closed connection between them end the wait', 'final', interrupted(closed)],
+  ['a request that cannot be sent ends the wait at once', 'final', [once(0, unsendable)]],
+])('in a project that has given a usable response, %s', async ([, verdict, failures]) => {
   const { troubles, noteAll } = setUp();
   troubles.answered('p-1', true);
   expect(await noteAll(failures)).toBe(verdict);
 });
 
 test.for<Row>([
-  ['no response for a minute since a 423', 'final', [once(30_000, failed(423)), once(90_000, silence)]],
-  ['no response for less than a minute since a 423', 'again', [once(30_000, failed(423)), once(89_999, silence)]],
-  ['no response for less than a minute since a 429', 'again', [once(30_000, failed(429)), once(89_999, silence)]],
-])('without a usable response of the project: %s, %s', async ([, verdict, failures]) => {
+  ['ends if a minute passes after a 423', 'final', [once(30_000, failed(423)), once(90_000, silence)]],
+  ['goes on if less than a minute passes after a 423', 'again', [once(30_000, failed(423)), once(89_999, silence)]],
+  ['goes on if less than a minute passes after a 429', 'again', [once(30_000, failed(429)), once(89_999, silence)]],
+])('the wait for a project without usable responses %s', async ([, verdict, failures]) => {
   expect(await setUp().noteAll(failures)).toBe(verdict);
 });
 
-test('a hold of all requests is no silence of the project', async () => {
+test('the time for which a 429 holds back all requests does not count as a missing response', async () => {
   const { deadline, rate, clock, noteAll } = setUp();
   const throttled = rate.run(deadline, () => Promise.reject(failed(429, 100_000)));
   await clock.run(throttled.catch(() => undefined));
@@ -71,7 +71,7 @@ test('a hold of all requests is no silence of the project', async () => {
   expect(await noteAll([once(160_000, silence)])).toBe('final');
 });
 
-test('a usable response about one operation interrupts its own rejections, not those of another', async () => {
+test('a usable response about one operation resets its count of 404s, not that of another operation', async () => {
   const { troubles, passUntil } = setUp();
   for (const at of [0, 5_000, 10_000, 15_000]) {
     await passUntil(at);
@@ -82,17 +82,17 @@ test('a usable response about one operation interrupts its own rejections, not t
 });
 
 test.for([
-  [423, 7_000],
-  [503, 7_000],
+  [423, 'delays only requests about the same id', 7_000],
+  [503, 'delays only requests about the same id', 7_000],
   // The rate keeps this one.
-  [429, 0],
-] as const)('a Retry-After of a %i delays requests about the same id until %i ms, and no others', ([status, until]) => {
+  [429, 'is not kept for a single id', 0],
+] as const)('a Retry-After of a %i %s', ([status, , until]) => {
   const { troubles } = setUp();
   troubles.note('op-1', failed(status, 7_000));
   expect(['op-1', 'op-2'].map((id) => troubles.of(id).notBefore)).toEqual([until, 0]);
 });
 
-test('a list whose first page has come keeps its patience until it is whole', () => {
+test('a list keeps its longer request timeout until all its pages have come', () => {
   const { troubles } = setUp();
   troubles.note('p-1', silence);
   troubles.answered('p-1', false);
