@@ -30,13 +30,13 @@ test.for<[what: string, status: number, line: string, sent?: Sent]>([
   ['a key id that is not an integer', 400, 'DELETE api_keys/abc'],
   ['a cursor that is not URL-encoded', 400, 'GET OPERATIONS?cursor=2024-01-01T00:00:00.000000+00:00'],
   ['a limit above the maximum', 400, 'GET OPERATIONS?limit=1001'],
-])('the control plane rejects %s (status %i)', ([, expected, line, sent]) => {
+])('the local control plane rejects %s with status %i', ([, expected, line, sent]) => {
   const { status, headers, body } = setUp().send(line, sent);
   expect(status).toBe(expected);
   expect(JSON.parse(body)).toMatchObject({ request_id: headers['x-request-id'] });
 });
 
-test('a replica that lags shows new operations and keys late, but at once the changes that it made itself', async () => {
+test('a replica that lags shows new operations and keys late, but its own changes at once', async () => {
   const replica = { operationsBehindMs: 2_000, keysBehindMs: 3_000, historyAfterMs: 4_000 };
   const { plane, send, ask, pass } = setUp({ replicas: [replica], replicasAuthenticate: true });
   await pass(1_000);

@@ -34,21 +34,29 @@ const sent = { mayHaveTakenEffect: true, transient: true };
 const lost = (said: RegExp) => ({ ...sent, message: expect.stringMatching(said) });
 
 /** What the client has of each fault, and after how many milliseconds. */
-const cases: readonly (readonly [Fault, outcome: object, after?: number])[] = [
-  [{ kind: 'cut-before-headers' }, lost(/closed|reset/i)],
-  [{ kind: 'hang-before-headers' }, lost(/given up|aborted/), 5000],
-  [{ kind: 'redirect', location: 'http://[::1]:9/' }, { headers: { location: 'http://[::1]:9/' } }],
-  [{ kind: 'delay', ms: 700 }, { status: 200 }, 700],
-  [{ kind: 'drip', intervalMs: 2 }, { body: expect.stringMatching(/^\{"projects":.*\}$/) }, expect.any(Number)],
-  [{ kind: 'hang-mid-body' }, lost(/given up|closed|aborted/), 5000],
-  [{ kind: 'cut-mid-body' }, lost(/closed|aborted/)],
-  [{ kind: 'empty-body' }, { status: 200, body: '' }],
-  [{ kind: 'endless-body' }, lost(/larger than/), expect.any(Number)],
-  [{ kind: 'partial-list', announcedBy: 'link' }, { headers: { link: '<?page=2>; rel="next"' } }],
+const cases: readonly (readonly [what: string, Fault, outcome: object, after?: number])[] = [
+  ['a connection cut before the headers', { kind: 'cut-before-headers' }, lost(/closed|reset/i)],
+  ['no response', { kind: 'hang-before-headers' }, lost(/given up|aborted/), 5000],
+  ['a redirect', { kind: 'redirect', location: 'http://[::1]:9/' }, { headers: { location: 'http://[::1]:9/' } }],
+  ['a late response', { kind: 'delay', ms: 700 }, { status: 200 }, 700],
+  [
+    'a slow body',
+    { kind: 'drip', intervalMs: 2 },
+    { body: expect.stringMatching(/^\{"projects":.*\}$/) },
+    expect.any(Number),
+  ],
+  ['a body that stops halfway', { kind: 'hang-mid-body' }, lost(/given up|closed|aborted/), 5000],
+  ['a connection cut in the body', { kind: 'cut-mid-body' }, lost(/closed|aborted/)],
+  ['an empty body', { kind: 'empty-body' }, { status: 200, body: '' }],
+  ['an endless body', { kind: 'endless-body' }, lost(/larger than/), expect.any(Number)],
+  ['a partial list', { kind: 'partial-list', announcedBy: 'link' }, { headers: { link: '<?page=2>; rel="next"' } }],
 ];
 
-describe.for([false, true])('over sockets (%j):', (overSockets) => {
-  test.for(cases)('only the first of two requests meets the fault %j', async ([fault, outcome, after = 0], context) => {
+describe.for([
+  ['over virtual connections', false],
+  ['over sockets', true],
+] as const)('%s', ([, overSockets]) => {
+  test.for(cases)('of two requests only the first gets %s', async ([, fault, outcome, after = 0], context) => {
     const { send, requests, allEnded, elapsed } = await connect(context, overSockets, [{ nth: 1, fault }]);
     const afterMs = fault.kind.startsWith('hang') ? 5000 : undefined;
     const seen = await send('GET', 'projects', undefined, afterMs).catch((error: RequestError) => error);
@@ -59,7 +67,7 @@ describe.for([false, true])('over sockets (%j):', (overSockets) => {
     expect((await send('GET', 'projects')).status).toBe(200);
   });
 
-  test('a closed keep-alive connection loses the next request', async (context) => {
+  test('a request over a connection that the service closes is lost and has no effect', async (context) => {
     const faults = [{ count: 2, fault: { kind: 'close-on-next-request' } as const }];
     const { send, requests, plane } = await connect(context, overSockets, faults);
     await send('GET', 'projects');

@@ -36,7 +36,7 @@ const rows = allGroups.flatMap((group) =>
     .map((one) => [one.claim, one, group] as const),
 );
 
-test.concurrent.for(rows)('as in GitHub’s runner: %s', async ([claim, behaviour, group], context) => {
+test.concurrent.for(rows)('in our runner, as in GitHub’s, %s', async ([claim, behaviour, group], context) => {
   if (claim.includes('carriage return')) needs(context, 'recording');
   expect(plain(await observe(context, behaviour, group))).toEqual(plain(readRecording()[claim] ?? {}));
 });

@@ -10,8 +10,8 @@ const texts = Object.values(attacks).flatMap((text) => (text.length < 1_000 ? te
 type Play = (stage: Stage) => ReturnType<Stage['run']>;
 
 const plays: Readonly<Record<string, Play>> = {
-  'a wait for an operation that failed': ({ operation, run }) => run({ 'operation-id': operation(failsIn(0)).id }),
-  'a wait for operations with hostile text': ({ operation, run }) => {
+  'wait-operation with a failed operation': ({ operation, run }) => run({ 'operation-id': operation(failsIn(0)).id }),
+  'wait-operation with operations of hostile text': ({ operation, run }) => {
     for (const [n, text] of texts.entries()) {
       const fields = { action: text, branch_id: text, [text]: text };
       operation({ ...failsIn(0), ageMs: n * 1_000, fields });
@@ -19,11 +19,11 @@ const plays: Readonly<Record<string, Play>> = {
     }
     return run({ 'operation-id': 'all', since: '1h', timeout: '0' }, { debug: true });
   },
-  'a wait with bad inputs': ({ run }) => run({ 'operation-id': '', 'poll-interval': 'often' }),
-  'a list of projects': ({ runMode }) => runMode('list-projects'),
-  'a list of keys': ({ runMode }) => runMode('list-keys'),
-  'a sweep that finds no key of a run': ({ runMode }) => runMode('sweep-keys'),
-  'a new key with its post step': async ({ runMode, runPost }) => runPost(await runMode('create-key')),
+  'wait-operation with invalid inputs': ({ run }) => run({ 'operation-id': '', 'poll-interval': 'often' }),
+  'list-projects': ({ runMode }) => runMode('list-projects'),
+  'list-keys': ({ runMode }) => runMode('list-keys'),
+  'sweep-keys without a key to revoke': ({ runMode }) => runMode('sweep-keys'),
+  'create-key with its post step': async ({ runMode, runPost }) => runPost(await runMode('create-key')),
 };
 
 /** What a play shows, without what differs in each run: times, paths, random names, and the address of the service. */
@@ -48,7 +48,7 @@ async function seenOf(stage: Stage, play: Play): Promise<object> {
 }
 
 test.concurrent.for(Object.entries(plays))(
-  'in virtual time, %s has the same log, outputs and requests as over sockets, and shows text only as text',
+  '%s does the same in virtual time as over sockets, and shows text only as plain text',
   async ([, play], context) => {
     const seen = await seenOf(await setStage(context), play);
     expect(seen).toEqual(await seenOf(await setStage(context, { overSockets: true }), play));

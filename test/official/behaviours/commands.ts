@@ -14,9 +14,10 @@ export const commands: Table = {
       '::notice::a\n  \t\u00a0::notice::b\nx ::notice::c\n-::notice::d',
     'a command in brackets counts anywhere in its line, and hides the text before it':
       '##[notice]a\nx ##[warning]b\n###[error]c\n# #[notice]d\n##[notice e',
-    'of a line only the first pair of brackets counts':
+    'only the first pair of brackets in a line counts':
       '##[other]x ##[notice]y\n::other::##[notice]z\nx ##[notice]a ##[warning]b',
-    'a name of a command counts in any case': '::NOTICE::a\n##[Warning]b\n::Add-Mask::in any case\nin any case',
+    'the name of a command counts in upper and lower case':
+      '::NOTICE::a\n##[Warning]b\n::Add-Mask::in any case\nin any case',
     'a command that is not known is text': [
       '::notices::a',
       '::notice :: b',
@@ -27,7 +28,7 @@ export const commands: Table = {
       '::::f',
       '::internal-set-repo-path::g',
     ],
-    'invisible characters before or within the signs of a command': [
+    'most invisible characters before or within the signs of a command make it plain text': [
       '\uFEFFa BOM at the start of all is dropped',
       '\uFEFF::notice::a',
       '\u200b::notice::b',
@@ -40,18 +41,18 @@ export const commands: Table = {
       '\u0085::notice::i',
       '\u001b[0m::notice::j',
     ],
-    'text of a command has its escapes resolved once':
+    'the escapes in the text of a command are resolved once':
       '::notice::a%0Ab%0Dc%25%3A%2C%5D%3B\n::notice::%250A\n##[notice]%0A%5D%3B%3A%25\n::notice::%0a',
-    'text of a command keeps its white space and further colons': '::notice::  a :: b ::  \n##[notice]  c ]  ',
-    'a command without text tells nothing': '::notice::\n::error::\n##[warning]\n::error::  \nend',
+    'the text of a command keeps its white space and further colons': '::notice::  a :: b ::  \n##[notice]  c ]  ',
+    'a command without text gives no annotation': '::notice::\n::error::\n##[warning]\n::error::  \nend',
   }),
   'ten annotations of a kind are shown, the log has all':
     "for (let i = 1; i < 13; i++) { console.log('::notice::' + i); if (i < 3) console.log('::warning::' + i); }",
   'the text of an annotation is cut after 4,096 characters, in the log too':
     "console.log('::notice::' + 'x'.repeat(5000));",
   ...prints({
-    'an error alone does not fail a step': '::error::a',
-    'debug lines are not shown without debug': '::debug::a\n##[debug]b\nc',
+    'an error command alone does not fail a step': '::error::a',
+    'debug lines are not shown unless debug is on': '::debug::a\n##[debug]b\nc',
     'old commands for outputs and states count with a warning each':
       '::set-output name=a::1\nx ##[set-output name=b]2\n::save-state name=c::3\n::set-output name=d::',
     'an old command without a name fails the step':
@@ -59,9 +60,9 @@ export const commands: Table = {
     'a command that sets a variable fails the step': '::set-env name=FROM_COMMAND::1\n::notice::after',
     'a command that adds to the path fails the step': '::add-path::/from-command',
   }),
-  'a line ends with LF, CRLF or CR, and the last one may be open':
+  'a line of the log ends with LF, CRLF or CR, and the last one may lack its end':
     "process.stdout.write('a\\r\\nb\\rc\\n\\n::notice::d\\r::notice::e');",
-  'commands on stderr count': "console.error('::notice::a');",
+  'commands on stderr count like those on stdout': "console.error('::notice::a');",
   'bytes that are no UTF-8 are replaced in the log':
     'process.stdout.write(Buffer.from([0x61, 0xff, 0x62, 0xc3, 0x0a]));',
   'a long line stays whole, a command in it too':

@@ -13,11 +13,11 @@ export const inputs: Table = {
       '{ none: {}, number: { default: 5 }, bool: { default: true }, no: { default: no }, empty: { default: "" }, text: { default: "a\\nb" } }',
     main,
   },
-  'an input that is required is not enforced': {
+  'a step runs without an input that is required': {
     inputs: '{ needed: { required: true } }',
     main,
   },
-  'an input that is given empty gets no default': {
+  'an input that is set to an empty text gets no default': {
     inputs: '{ key: { default: fallback } }',
     with: { key: '' },
     main,
@@ -27,7 +27,7 @@ export const inputs: Table = {
     with: { key: '  a\r\nb\n\tc  \n' },
     main,
   },
-  'a default may hold the token of the job, which the log does not show': {
+  'the default of an input may hold the token of the job, and the log masks it': {
     inputs: '{ token: { default: "${{ github.token }}" }, text: { default: "<${{ github.token }}>" } }',
     main: 'console.log(process.env.INPUT_TOKEN, process.env.INPUT_TEXT)',
   },

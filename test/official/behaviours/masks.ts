@@ -29,7 +29,7 @@ export const masks: Table = {
       JSON: 'one of several\\n\\n   two of several  \\r\\nthree of several',
     },
   ),
-  'a mask has no least length': masking('§', { one: 'a§b' }),
+  'a mask of one character counts': masking('§', { one: 'a§b' }),
   'a mask keeps the white space around it': masking('  padded value  ', {
     padded: 'x  padded value  y',
     bare: 'xpadded valuey',
@@ -46,7 +46,7 @@ export const masks: Table = {
     'command line': value.replaceAll('"', '\\"'),
     expression: value.replaceAll("'", "''"),
   }),
-  'a value is not masked in other forms': masking(value, {
+  'a value is not masked in forms such as hex, a web form or capitals': masking(value, {
     hex: Buffer.from(value).toString('hex'),
     'encodeURIComponent, which leaves signs': encodeURIComponent(value),
     'a form': new URLSearchParams({ v: value }).toString(),
@@ -72,5 +72,5 @@ export const masks: Table = {
     next: 'see(env(/^RAW$/)); console.log(process.env.RAW);',
     post: 'see(env(/^STATE_a$/)); console.log(process.env.STATE_a);',
   },
-  'a mask with a percent sign is masked as it was meant': masking('100%25 value%0A', { plain: '100%25 value%0A' }),
+  'a value with percent signs is masked as it is': masking('100%25 value%0A', { plain: '100%25 value%0A' }),
 };

@@ -9,7 +9,7 @@ export const states: Table = {
     next: post,
     post,
   },
-  'names of states that differ in case alone are one, spelled as at first': {
+  'state names that differ only in case are one name, spelled as at first': {
     main: "file('STATE', 'Key=1\\nKEY=2\\n');",
     post,
   },
@@ -17,7 +17,7 @@ export const states: Table = {
     main: "file('STATE', 'a=file\\n'); console.log('::save-state name=a::command'); console.log('::save-state name=b::command');",
     post,
   },
-  'a bad line among the states fails the step, and those before it reach post': {
+  'a bad line in the state file fails the step, and the lines before it reach post': {
     main: "file('STATE', 'a=1\\nbad\\nb=2\\n');",
     post,
   },
@@ -41,7 +41,7 @@ export const states: Table = {
     next: `const folder = dirname(process.env.GITHUB_STATE);
         see(readdirSync(folder).filter((name) => name.startsWith('save_state_')).some((name) => readFileSync(join(folder, name), 'utf8') === 'secret=open\\n'));`,
   },
-  'what post saves as its state is nowhere, and a bad line there fails post': {
+  'a state that post saves is lost, and a bad line in its file fails post': {
     main: '',
     post: "file('STATE', 'a=1\\nbad\\n');",
   },
