@@ -74,7 +74,7 @@ async function startPlaneOfPage({ command: line, output }: ReturnType<typeof exa
 }
 
 describe.concurrent('the commands in docs/control-plane.md', () => {
-  it('wait for a failed operation, and sweep and audit keys, with the output that the page shows', async () => {
+  it('print the output that the page shows for a wait, a sweep and an audit of keys', async () => {
     const [server, begin, fault, script, wait, end] = examplesOf('Walk-through');
     if (!server || !begin || !fault || !script || !wait || !end) throw new Error('A command is missing.');
     const service = await startPlaneOfPage(server);
@@ -105,7 +105,7 @@ describe.concurrent('the commands in docs/control-plane.md', () => {
     expect(service.command.stderr).not.toContain(key);
   });
 
-  it('create a certificate that the control plane takes', async () => {
+  it('create a certificate with which the local control plane serves HTTPS', async () => {
     const [certificate, server] = examplesOf('TLS');
     if (!certificate || !server) throw new Error('A command is missing.');
     expect(await start(certificate.command).ended).toBe(0);
@@ -116,21 +116,21 @@ describe.concurrent('the commands in docs/control-plane.md', () => {
     expect(JSON.parse(trusting.stdout).projects).toHaveLength(1);
   });
 
-  it('print the options that the page names', async () => {
+  it('print the help text of the local control plane', async () => {
     const { command = '' } = examplesOf('Walk-through').at(-1) ?? {};
     const printed = start(command.replace('npm run', 'npm run --ignore-scripts'));
     expect([await printed.ended, printed.stdout]).toEqual([0, help]);
   });
 });
 
-test('docs/control-plane.md lists the endpoints that the control plane serves', () => {
+test('docs/control-plane.md lists exactly the endpoints that the local control plane serves', () => {
   const [, table = ''] = /^## Endpoints\n(.*?)^## /ms.exec(page) ?? [];
   const rows = table.replaceAll('…', '/projects/PROJECT').matchAll(/`(GET|POST|DELETE) ([^`]+)`/g);
   const listed = [...rows].map(([, method = '', path = '']) => endpointOf(method, `/v2${path}`));
   expect([...new Set(listed)].sort()).toEqual([...endpoints].sort());
 });
 
-test.concurrent('the demo shows a change, a change that fails, and a key that is dead when the job has ended', async () => {
+test.concurrent('the demo shows a successful change, a failed change, and a key that is revoked when the job ends', async () => {
   const demo = start('node build/test/demo/demo.js');
   expect(await demo.ended).toBe(0);
   const parts = demo.stdout.split(/^━━ /m).slice(1);

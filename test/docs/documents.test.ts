@@ -22,7 +22,7 @@ const anchorsOf = (path: string) =>
       .matchAll(/^#+ (.*)$/gm),
   ].map(([, heading = '']) => heading.replaceAll(/[^\w -]/g, '').replaceAll(' ', '-'));
 
-test('the bundles contain each message that docs/troubleshooting.md explains', () => {
+test('each message that docs/troubleshooting.md explains is a text of the bundles', () => {
   const bullets = textOf('docs/troubleshooting.md').matchAll(/^- \*\*`(.+?)`\*\*/gm);
   const quoted = [...bullets].flatMap(([, words = '']) => words.split('`, `'));
   const files = readdirSync('dist', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'));
@@ -41,13 +41,13 @@ test('each relative link of a document leads to an existing file and heading', (
 
 const examples = readdirSync('examples').map((file) => textOf(join('examples', file)));
 
-test('the examples show every mode', () => {
+test('the workflows in examples use every mode', () => {
   const shown = examples.flatMap((text) => [...text.matchAll(/^ +mode: ([a-z-]+)$/gm)].map(([, mode]) => mode));
   expect([...new Set(shown)].sort()).toEqual(Object.keys(modes).sort());
 });
 
 // The examples are run in real runners (npm run test:official, npm run e2e); so what the README shows has been run there, too.
-test('each YAML block of the README is an exact part of an example', () => {
+test('each YAML block of the README is an exact part of a workflow in examples', () => {
   const readme = textOf('README.md');
   const blocks = [...readme.matchAll(/^( *)```yaml\n(.*?)\n\1```$/gms)].map(([, margin = '', block = '']) =>
     block.replaceAll(new RegExp(`^${margin}`, 'gm'), ''),

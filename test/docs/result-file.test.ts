@@ -10,7 +10,7 @@ const text = (value: unknown) => (typeof value === 'string' ? value : JSON.strin
 /** Outputs that are no part of the result. */
 const ofTheStep = ['message', 'duration-ms', 'result-file', 'response-file'];
 
-test('the steps set the outputs of action.yml, and result files have the fields that docs/reference.md names', async (context) => {
+test('the modes set all outputs of action.yml, and result files have a field for each output of their step', async (context) => {
   const stage = await setStage(context, { newOperations: ended });
   stage.runs.set('11', completed);
   stage.addKey('11');

@@ -15,7 +15,7 @@ function example(name: string, promise: string, attempt: Attempt): void {
   test.concurrent(`${name} ${promise}`, (context) => attempt(join('examples', name), context));
 }
 
-test('test/e2e runs each example that contains a job which cannot run alone', () => {
+test('test/e2e runs each example with a job that needs the service', () => {
   const together = readdirSync('examples').filter((name) => needsService(readFileSync(join('examples', name), 'utf8')));
   expect([...tried].sort()).toEqual(together.sort());
 });
@@ -39,7 +39,7 @@ for (const [promise, outcome] of [
 
 for (const [promise, outcome] of [
   ['deploys when the operations of the branch have finished', 'finished'],
-  ['does not deploy if an operation of the branch has failed before the step', 'failed'],
+  ['does not deploy if an operation of the branch failed before the step began', 'failed'],
 ] as const) {
   example('after-the-cli.yml', promise, async (file, context) => {
     const { service, run, script, startUntil, story } = await setStage(context);
@@ -61,7 +61,7 @@ example('merge-queue.yml', 'holds the queue until no operation of the branch is 
   expect(story()).toEqual(['list-operations, key 1']);
 });
 
-example('merge-queue.yml', 'rejects a merge after a failed operation', async (file, context) => {
+example('merge-queue.yml', 'rejects a merge if an operation of the branch failed', async (file, context) => {
   const { service, run } = await setStage(context);
   service.plane.startOperation({ branchId: mainBranch, lengthMs: 0, outcome: 'failed', ageMs: 20 * 60_000 });
   const { resultsOf } = await run(file, 'merge_group');
@@ -70,7 +70,7 @@ example('merge-queue.yml', 'rejects a merge after a failed operation', async (fi
 
 for (const [promise, outcome, isTested] of [
   ['creates a branch, tests on it without the key, and deletes it', 'finished', true],
-  ['deletes the branch although an operation of its creation failed', 'failed', false],
+  ['deletes the branch even if its creation failed', 'failed', false],
 ] as const) {
   example('preview.yml', promise, async (file, context) => {
     const { service, run, script, story } = await setStage(context, { newOperations: { lengthMs: 300, outcome } });
@@ -90,7 +90,7 @@ const inEurope = (projectsJson: string) => {
   return all.flatMap(({ id, region_id: region }) => (region.includes('-eu-') ? id : []));
 };
 
-example('fan-out-in-batches.yml', 'runs its script for each project, each job with its key', async (file, context) => {
+example('fan-out-in-batches.yml', 'runs its script for each project with a key for each job', async (file, context) => {
   const { service, run, script, story } = await setStage(context, { projects: 12 });
   const wanted = inEurope(service.plane.projectsJson);
   const { succeeded, resultsOf } = await run(file, 'schedule', { 'migrate.sh': script('migrate') });

@@ -7,7 +7,7 @@ import { setProcess, warningsOf } from '../kit/stage.js';
 import { authorityFile, good } from '../kit/tls/certificates.js';
 import { forever } from '../kit/wait.js';
 
-test.concurrent('polls share one connection, and the request after one without a response goes over a new one', async (context) => {
+test.concurrent('wait-operation polls over one connection, and opens another only after a request without a response', async (context) => {
   const { service, operation, start } = await setProcess(context);
   const relay = await startRelay(context, Number(new URL(service.baseUrl).port));
   const pending = operation(forever);
@@ -23,7 +23,7 @@ test.concurrent('polls share one connection, and the request after one without a
   expect(relay.connections()).toBe(2);
 });
 
-test.concurrent('main and post reach a host in NO_PROXY without the proxy, although only one of its addresses responds', async (context) => {
+test.concurrent('create-key and post reach a host in NO_PROXY directly although only one of its addresses responds', async (context) => {
   const stage = await setSecureStage(context);
   // The addresses of the documentation never respond; the other one accepts a connection late.
   const ADDRESSES = '192.0.2.1,127.0.0.1,2001:db8::1,192.0.2.2';
@@ -36,7 +36,7 @@ test.concurrent('main and post reach a host in NO_PROXY without the proxy, altho
   expect(stage.proxy.asked).toEqual([]);
 });
 
-test.runIf(hasIpv6).concurrent('main and post reach an IPv6 address in base-url', async (context) => {
+test.runIf(hasIpv6).concurrent('create-key and post reach an IPv6 address in base-url', async (context) => {
   const stage = await setProcess(context, { host: '::1', tls: good });
   const main = await stage.runMode('create-key', {}, { env: { NODE_EXTRA_CA_CERTS: authorityFile } });
   expectRevoked(stage, main, await stage.runPost(main));

@@ -22,9 +22,9 @@ test.concurrent.for<[what: string, said: RegExp, environment?: StepOptions['env'
   ['a promise rejects', /defect in a promise/],
   ['the report of the result is interrupted', /defect at the end/],
   ['a timer throws after the status is written', /defect after the status/],
-  ['RUNNER_TEMP is no folder', /RUNNER_TEMP/, { RUNNER_TEMP: '/no/such/folder' }],
-  ['GITHUB_OUTPUT is no file', /no[\\/]such[\\/]file/, { GITHUB_OUTPUT: '/no/such/file' }],
-])('the step fails and says why if %s', async ([what, said, env], context) => {
+  ['RUNNER_TEMP names a missing folder', /RUNNER_TEMP/, { RUNNER_TEMP: '/no/such/folder' }],
+  ['GITHUB_OUTPUT names a missing file', /no[\\/]such[\\/]file/, { GITHUB_OUTPUT: '/no/such/file' }],
+])('a step fails with an error that says why if %s', async ([what, said, env], context) => {
   const result = await waitForEnded(context, env === undefined ? withDefect(what) : { env });
   expect(result).toMatchObject({ exitCode: 1, overran: false });
   expect(errorOf(result)).toMatch(said);
@@ -39,20 +39,20 @@ test.concurrent.for<[what: string, said: RegExp, environment?: StepOptions['env'
 test.concurrent.for([
   ['finished', 0, /^1 operation finished\./],
   ['failed', 1, /^::error::1 operation/],
-] as const)('a %s step prints its last line to a slow stdout', async ([outcome, exitCode, line], context) => {
+] as const)('a %s step prints its last line even if stdout is slow', async ([outcome, exitCode, line], context) => {
   const nodeArgs = [...preload('slow-stdout'), ...preload('handle-stays-open')];
   const result = await waitForEnded(context, { nodeArgs }, outcome);
   expect(result).toMatchObject({ exitCode, overran: false, outputs: { status: outcome } });
   expect(result.lines.at(-1)).toMatch(line);
 });
 
-test.concurrent('the step succeeds with a warning if GITHUB_STEP_SUMMARY names a missing file', async (context) => {
+test.concurrent('a step succeeds with a warning if GITHUB_STEP_SUMMARY names a missing file', async (context) => {
   const result = await waitForEnded(context, { env: { GITHUB_STEP_SUMMARY: '/no/such/summary' } });
   expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'finished' } });
   expect(warningsOf(result)).toEqual([expect.stringMatching(/summary/i)]);
 });
 
-test.concurrent('the step fails with status error if its stdout is closed early', async (context) => {
+test.concurrent('a step fails with status error if its stdout is closed early', async (context) => {
   const { service, operation, start } = await setProcess(context);
   const running = operation(forever);
   const step = start({ 'operation-id': running.id, 'poll-interval': '100ms' });
@@ -66,18 +66,18 @@ test.concurrent('the step fails with status error if its stdout is closed early'
 type Hold = (context: TestContext, inputs?: StepOptions['inputs']) => Promise<[StepHandle, event: Promise<unknown>]>;
 
 const holds: Readonly<Record<string, Hold>> = {
-  'a response body drips': async (context, inputs) => {
+  'a response body comes slowly': async (context, inputs) => {
     const fault = { kind: 'drip', intervalMs: 50 } as const;
     const { service, start } = await setProcess(context, { faults: [{ fault }] });
     return [start({ ...anyId, ...inputs }), service.arrived()];
   },
-  'a TLS server stays silent': async (context, inputs) => {
+  'a TLS server does not respond': async (context, inputs) => {
     const { start } = await setProcess(context);
     const server = createServer();
     const baseUrl = `https://127.0.0.1:${await listen(context, server)}/v2`;
     return [start({ ...anyId, 'base-url': baseUrl, ...inputs }), once(server, 'connection')];
   },
-  'no poll is due, and a handle is open': async (context, inputs) => {
+  'it pauses between two polls': async (context, inputs) => {
     const { service, operation, start } = await setProcess(context);
     const pause = { 'operation-id': operation(forever).id, 'poll-interval': '2900ms' };
     return [start({ ...pause, ...inputs }, { nodeArgs: preload('handle-stays-open') }), service.ended()];
@@ -85,7 +85,7 @@ const holds: Readonly<Record<string, Hold>> = {
 };
 
 test.concurrent.for(Object.entries(holds))(
-  'SIGINT ends a step as cancelled, without an error, while %s',
+  'SIGINT cancels a step without an error annotation while %s',
   async ([, hold], context) => {
     needs(context, 'signals');
     const [step, event] = await hold(context);
@@ -96,7 +96,7 @@ test.concurrent.for(Object.entries(holds))(
 );
 
 test.concurrent.for(Object.entries(holds))(
-  'the deadline ends a step with status timeout while %s',
+  'a step ends with status timeout at its deadline while %s',
   async ([, hold], context) => {
     const [step] = await hold(context, { timeout: '3s' });
     const result = await step.done;
@@ -112,7 +112,7 @@ test.concurrent.for([
   ['list-projects', 'usable'],
   ['wait-operation', 'unusable'],
 ] as const)(
-  '%s with a response that is %s does not succeed if a signal comes while it is parsed',
+  '%s ends as cancelled if a signal arrives while it parses a response that is %s',
   async ([mode, body], context) => {
     const { runMode } = await setProcess(context);
     const server = createHttpServer((_, response) => response.end(JSON.stringify(bodies[body])));
@@ -124,12 +124,12 @@ test.concurrent.for([
   },
 );
 
-test.concurrent.for(['SIGBREAK', 'SIGTERM'])('%s ends the step as cancelled', async (signal, context) => {
+test.concurrent.for(['SIGBREAK', 'SIGTERM'])('a step that gets %s ends as cancelled', async (signal, context) => {
   const { run } = await setProcess(context, { faults: [{ fault: hang }] });
   expectCancelled(await run(anyId, withDefect(signal)));
 });
 
-test.concurrent('a step that gets two signals at once still writes its results so far', async (context) => {
+test.concurrent('wait-operation that gets two signals at once still writes the results that it has', async (context) => {
   needs(context, 'signals');
   const { service, operation, start } = await setProcess(context);
   const ended = operation({ lengthMs: 0 });

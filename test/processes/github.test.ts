@@ -22,7 +22,7 @@ async function setGitHub(context: TestContext, options: Partial<GitHubOptions> =
   return { ...stage, github, run };
 }
 
-test.concurrent('a sweep uses the API path of GitHub Enterprise, and exits although the connection stays open', async (context) => {
+test.concurrent('sweep-keys uses the API path of GitHub Enterprise and exits although a connection stays open', async (context) => {
   const { service, github, addKey, run } = await setGitHub(context, { basePath: '/api/v3' });
   github.addRun({ id: '12' });
   const fingerprint = repositoryFingerprint('https://ghe.example', repositoryId);
@@ -42,7 +42,7 @@ test.concurrent('a sweep uses the API path of GitHub Enterprise, and exits altho
 /** The control plane is on the loopback interface, so no proxy is used for it. Only the proxy knows GitHub. */
 const behind = (http_proxy: string) => ({ GITHUB_API_URL: 'http://github.test', http_proxy });
 
-test.concurrent('a sweep reaches GitHub through the proxy in http_proxy, and logs in to it', async (context) => {
+test.concurrent('sweep-keys reaches GitHub through the proxy in http_proxy and sends it the user and password', async (context) => {
   const { github, addKey, run } = await setGitHub(context);
   const proxy = await startProxy(context, Number(new URL(github.url).port), { login: 'ci:hunter2@:/' });
   const revoked = [addKey('11')];
@@ -55,7 +55,7 @@ test.concurrent('a sweep reaches GitHub through the proxy in http_proxy, and log
   expect(withoutMasks(result.output) + result.summary).not.toContain('hunter2');
 });
 
-test.concurrent('with a proxy that has no valid URL, a sweep sends no request to GitHub, and revokes only old keys', async (context) => {
+test.concurrent('sweep-keys with an invalid proxy URL sends no request to GitHub and revokes only old keys', async (context) => {
   const { port } = await startProxy(context, 1, { isSilent: true });
   const stage = await setGitHub(context);
   const [old, young] = addOldAndYoung(stage);

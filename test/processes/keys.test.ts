@@ -16,7 +16,7 @@ function expectRevoked({ post, left, made }: FinishedJob): void {
   expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, signal: null, overran: false });
 }
 
-test.concurrent('main and post write the parent key to no file and no stream', async (context) => {
+test.concurrent('create-key and post show the parent key in no file, and no key in their logs', async (context) => {
   const secret = 'Yv5/Rk+1"Nc&8%Ew<4\\Ub~Gs{9}Lf?2=Ma^7#Tz\'Ox`Di';
   // The plane makes plain secrets, so this key is in a response of the test, and added after it.
   const body = `{"id":9007199244741002,"key":${JSON.stringify(secret)}}`;
@@ -51,7 +51,7 @@ test.concurrent('post revokes the key although two SIGINTs and a SIGTERM arrive 
 test.concurrent.for([
   ['warn', 'two timers throw', /defect in a timer/],
   ['fail', 'the event loop runs empty', /nothing left to run/],
-] as const)('on-revoke-failure: %s applies if %s before a revocation', async ([onFailure, defect, said], context) => {
+] as const)('post obeys on-revoke-failure: %s if %s in post', async ([onFailure, defect, said], context) => {
   const job = await run(context, { inputs: { 'on-revoke-failure': onFailure }, post: withDefect(defect) });
   const { 'key-id': id, 'key-name': name } = job.main.outputs;
   const messages = onFailure === 'warn' ? warningsOf(job.post) : [errorOf(job.post)];
@@ -61,7 +61,7 @@ test.concurrent.for([
   expect(job.left.secretsShown).toEqual([]);
 });
 
-test.concurrent('without a key, post loads only its entry file', async (context) => {
+test.concurrent('post loads only its entry file if the step made no key', async (context) => {
   const { service, folder, runMode, runPost } = await setProcess(context);
   const main = await runMode('create-key', { timeout: 'soon' });
   const [fixture, record] = [join(folder, 'loads.cjs'), join(folder, 'loaded')];
@@ -76,7 +76,7 @@ test.concurrent('without a key, post loads only its entry file', async (context)
   expect(modules.filter((name) => /^NativeModule (http|https|net|tls|crypto)$/.test(name))).toEqual([]);
 });
 
-test.concurrent('post fails if a part of its bundle is missing', async (context) => {
+test.concurrent('post fails if a file of its bundle is missing', async (context) => {
   const { folder, runMode, runPost } = await setProcess(context);
   cpSync('action.yml', join(folder, 'action.yml'));
   cpSync('dist', join(folder, 'dist'), { recursive: true });

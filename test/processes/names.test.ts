@@ -35,7 +35,7 @@ function silentNames(folder: string, ...fixtures: readonly string[]) {
   };
 }
 
-test.concurrent('the deadline ends a step while the name server does not respond', async (context) => {
+test.concurrent('a step ends at its deadline although the name server does not respond', async (context) => {
   needs(context, 'namespaces');
   const { folder, run } = await setProcess(context);
   const result = await run({ ...anyId, 'base-url': hiddenUrl, timeout: '2s' }, silentNames(folder));
@@ -44,7 +44,7 @@ test.concurrent('the deadline ends a step while the name server does not respond
   expect(result.summary).toMatch(/\b2s\b/);
 });
 
-test.concurrent('while the name server does not respond, post ends in time and warns about the key', async (context) => {
+test.concurrent('post ends in time with a warning about the key if the name server does not respond', async (context) => {
   needs(context, 'namespaces');
   const stage = await setSecureStage(context);
   const main = await stage.runMode('create-key');

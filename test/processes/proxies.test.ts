@@ -7,7 +7,7 @@ import { good, ofAnotherName } from '../kit/tls/certificates.js';
 const [user, password] = ['proxy-user', 'proxy-password'];
 const login = `${user}:${password}`;
 
-test.concurrent('main and post reach the service through HTTPS_PROXY, and only the proxy gets its login', async (context) => {
+test.concurrent('create-key and post use the proxy in HTTPS_PROXY, and only the proxy gets its password', async (context) => {
   const stage = await setSecureStage(context, { behaviour: { login } });
   const { service, proxy } = stage;
   const env = { https_proxy: undefined, HTTPS_PROXY: proxyUrl(proxy, `${login}@`) };
@@ -27,7 +27,7 @@ test.concurrent('main and post reach the service through HTTPS_PROXY, and only t
   for (const { headers } of service.requests) expect(headers).not.toHaveProperty('proxy-authorization');
 });
 
-test.concurrent('a step accepts a TLS proxy and a service behind it, each with a certificate for its own host', async (context) => {
+test.concurrent('a step reaches the service through an HTTPS proxy if each has a certificate for its own host', async (context) => {
   const { port, operation, run } = await setSecureStage(context, { tls: ofAnotherName });
   const proxy = await startProxy(context, port, {}, good);
   const inputs = { 'operation-id': operation({ lengthMs: 0 }).id, 'base-url': 'https://elsewhere.test/v2' };

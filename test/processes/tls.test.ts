@@ -11,10 +11,10 @@ import type { StepResult } from '../runner/step.js';
 const trusting = { NODE_EXTRA_CA_CERTS: authorityFile };
 
 test.concurrent.for<[what: string, tls: typeof good | undefined, url: string, reason: RegExp]>([
-  ['a certificate that has expired', expired, 'https://HOST', /certificate has expired/],
+  ['an expired certificate', expired, 'https://HOST', /certificate has expired/],
   ['a certificate for another host', ofAnotherName, 'https://HOST', /does not match certificate's altnames/],
-  ['an unknown host', good, 'https://contrrol.test', /ENOTFOUND contrrol\.test.*base-url/],
-])('the step fails on %s, and sends no request', async ([, tls, url, reason], context) => {
+  ['a host name that does not exist', good, 'https://contrrol.test', /ENOTFOUND contrrol\.test.*base-url/],
+])('a step fails and sends no request if the service has %s', async ([, tls, url, reason], context) => {
   const { service, runMode } = await setProcess(context, tls && { tls });
   const inputs = { 'base-url': `${url.replace('HOST', new URL(service.baseUrl).host)}/v2` };
   const nodeArgs = [...shortPauses, ...preload('control-test-is-here')];
@@ -32,19 +32,19 @@ const options = { env: careless, nodeArgs: shortPauses };
 type Encounter = (context: TestContext) => Promise<readonly [StepResult, requests: readonly unknown[]]>;
 
 const encounters: Readonly<Record<string, Encounter>> = {
-  'of the service behind a proxy': async (context) => {
+  'the service behind a proxy': async (context) => {
     const { service, proxy, runMode } = await setSecureStage(context);
     const result = await runMode('list-projects', {}, options);
     expect(proxy.asked).not.toEqual([]);
     return [result, service.requests];
   },
-  'of a proxy': async (context) => {
+  'a proxy': async (context) => {
     const { port, runMode } = await setSecureStage(context);
     const proxy = await startProxy(context, port, {}, good);
     const env = { ...careless, https_proxy: `https://user:secret-word@127.0.0.1:${proxy.port}` };
     return [await runMode('list-projects', {}, { ...options, env }), proxy.asked];
   },
-  'of the service in post': async (context) => {
+  'the service in post': async (context) => {
     const { service, runMode, runPost } = await setProcess(context, { tls: good });
     const main = await runMode('create-key', { 'on-revoke-failure': 'fail' }, { env: trusting });
     const post = await runPost(main, { env: careless, nodeArgs: [...shortPauses, ...preload('late-start')] });
@@ -53,7 +53,7 @@ const encounters: Readonly<Record<string, Encounter>> = {
 };
 
 test.concurrent.for(Object.entries(encounters))(
-  'a step with NODE_TLS_REJECT_UNAUTHORIZED=0 rejects an unknown certificate %s',
+  'a step with NODE_TLS_REJECT_UNAUTHORIZED=0 rejects an unknown certificate of %s',
   async ([, meet], context) => {
     const [result, requests] = await meet(context);
     expect(errorOf(result)).toMatch(/certificate/);
@@ -63,7 +63,7 @@ test.concurrent.for(Object.entries(encounters))(
 );
 
 test.concurrent.for(['directly', 'through a proxy'])(
-  'a sweep with NODE_TLS_REJECT_UNAUTHORIZED=0 rejects an unknown certificate of GitHub, reached %s',
+  'sweep-keys with NODE_TLS_REJECT_UNAUTHORIZED=0 rejects an unknown certificate of GitHub, reached %s',
   async (way, context) => {
     const stage = await setProcess(context);
     const [old, young] = addOldAndYoung(stage);

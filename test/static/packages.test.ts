@@ -23,7 +23,7 @@ const notices = readdirSync('dist', { recursive: true, encoding: 'utf8' })
   .filter((entry) => entry.endsWith('.licenses.txt'))
   .map((entry) => words(readFileSync(join('dist', entry), 'utf8')));
 
-test.for(bundled)('the licence of %s (%s) allows bundling, and stands beside the bundles', ([name, license, path]) => {
+test.for(bundled)('the licence of the package %s allows bundling and is added to dist', ([name, license, path]) => {
   expect(permissive).toContain(license);
   const file = readdirSync(path).find((entry) => /^licen[cs]e(\.(md|txt))?$/i.test(entry)) ?? 'LICENSE';
   const notice = words(`${name} ${license} ${readFileSync(join(path, file), 'utf8')}`);
@@ -43,7 +43,7 @@ test('no package runs a script when it is installed', () => {
 });
 
 // npm drops an override without a warning once its version is not installed.
-test('the lock file names no host, and links only the stand-ins in vendor', () => {
+test('package-lock.json names no download host and links only to packages in vendor', () => {
   const own = packages.filter(([path, { resolved }]) => resolved !== undefined || path.includes('/ctl-action-no-'));
   expect(own.map(([path, { resolved, link }]) => [path, resolved, link])).toEqual([
     ['node_modules/@actions/exec', 'vendor/exec', true],

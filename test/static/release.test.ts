@@ -63,7 +63,7 @@ beforeAll(() => {
   first = merge('1.0.0');
 });
 
-test('release.js pack writes the notes, the archive of a job, and checksums of all files that a runner reads', () => {
+test('release.js pack writes the release notes, the archive and the checksums of all files that a runner reads', () => {
   ends(0, /^Packed/m, 'pack', '1.0.0', packed);
   expect(readFileSync(join(packed, 'notes.md'), 'utf8')).toBe('### Added\n\n- The first.\n');
   const unpacked = join(folder, 'unpacked');
@@ -74,7 +74,7 @@ test('release.js pack writes the notes, the archive of a job, and checksums of a
 });
 
 // All commands begin with the same checks.
-test('release.js rejects what is no version, and files that are not as committed, and packs nothing', () => {
+test('release.js packs nothing if the version is invalid or a file differs from the commit', () => {
   rmSync(packed, { recursive: true });
   ends(1, /“v1.0.0” is no version of a release/, 'pack', 'v1.0.0', packed);
   ends(1, /package.json says 1.0.0, not 1.1.0/, 'create-tag', '1.1.0');
@@ -86,7 +86,7 @@ test('release.js rejects what is no version, and files that are not as committed
   expect(() => readFileSync(packed)).toThrow('ENOENT');
 });
 
-test('release.js tags a release once and moves v1 only forward', () => {
+test('release.js tags a version only once and moves the tag v1 only forward', () => {
   ends(1, 'v1.0.0 does not exist yet', 'move-major', '1.0.0');
   ends(0, first, 'create-tag', '1.0.0');
   expect(tags()).toEqual({ 'refs/tags/v1.0.0': first });
@@ -107,7 +107,7 @@ test.for<[what: string, version: string, reason: RegExp, prepare?: (version: str
   ['without a date in the changelog', '0.9.0', /no dated entry of 0.9.0/],
   ['of a commit that is not on main', '1.1.0', /[0-9a-f]{40} is not on main/],
   ['whose tag is at another commit', '1.1.0', /v1.1.0 exists already, at [0-9a-f]{40}/, merge],
-])('release.js rejects a version %s, and changes no tag', ([, version, reason, prepare = commit]) => {
+])('release.js rejects a version %s and changes no tag', ([, version, reason, prepare = commit]) => {
   const before = tags();
   prepare(version);
   ends(1, reason, 'create-tag', version);

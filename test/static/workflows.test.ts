@@ -29,7 +29,7 @@ test('no token of a workflow can write to the repository', () => {
   expect(writing.sort()).toEqual(['codeql.yml: analyze: security-events', ...ofRelease]);
 });
 
-test('a release skips all its jobs unless a person starts it on main', () => {
+test('the release workflow runs its jobs only if a person starts it on main', () => {
   expect(Object.keys(workflow('release.yml').on)).toEqual(['workflow_dispatch']);
   // A job that needs a skipped one is skipped, unless it has a condition of its own.
   expect(jobsOf('release.yml').map(([name, job]) => [name, job.needs, job.if])).toEqual([
@@ -40,7 +40,7 @@ test('a release skips all its jobs unless a person starts it on main', () => {
   ]);
 });
 
-test('only the last job of a release reads a secret, after an approval, and writes to the repository as the App', () => {
+test('only the publish job reads a secret, after an approval, and it writes to the repository as a GitHub App', () => {
   const reading = jobs.filter((job) => JSON.stringify(job).includes('secrets.'));
   expect(reading).toMatchObject([{ id: 'release.yml: publish', environment: 'release' }]);
   const app = publish.steps.find(({ id }) => id === 'app');
@@ -72,7 +72,7 @@ function runScript(script: string, unproved: string, flags = '-eo pipefail') {
   return { status, said: stdout.trimEnd().split('\n').sort() };
 }
 
-test('the publish job verifies that this workflow built each attested file from this commit on main', () => {
+test('the publish job verifies that the release workflow built each file from this commit on main', () => {
   const script = publish.steps.find(({ run }) => run?.includes('gh attestation verify'))?.run ?? '';
   const files = [...filesOfRunner, archive];
   const said = files.map((file) => `${file} ${fromMain} --deny-self-hosted-runners --source-digest c0ffee`).sort();
@@ -85,7 +85,7 @@ test('the publish job verifies files before it reads a secret, and the published
   expect(order).toEqual(['gh attestation', 'secrets.', 'gh release verify', 'diff ', 'move-major']);
 });
 
-test('the commands of SECURITY.md verify a release and each file of it, and exit 1 if one is not proved', () => {
+test('the commands in SECURITY.md verify a release and each of its files, and exit with 1 if one is not proved', () => {
   const [, commands = ''] = /```bash\n(.*?)```/s.exec(readFileSync('SECURITY.md', 'utf8')) ?? [];
   const files = ['ctl-action-1.0.0.tar.gz', ...filesOfRunner];
   const said = files.map((file) => `${file} ${fromMain} --deny-self-hosted-runners`).sort();
@@ -94,7 +94,7 @@ test('the commands of SECURITY.md verify a release and each file of it, and exit
     expect(runScript(commands, unproved, '+e').status).toBe(1);
 });
 
-test('the job “CI” needs all other jobs', () => {
+test('the job “CI” needs all other jobs of ci.yml', () => {
   const { ci, ...others } = workflow('ci.yml').jobs;
   expect([ci.name, ci.needs]).toEqual(['CI', Object.keys(others)]);
 });
