@@ -34,7 +34,7 @@ test.for<[when: string, restsUntil: number, events: Event[]]>([
   ['5 s after a read without an unfinished operation', 5_100, [read(0)]],
   ['5 s after the first of two reads without an unfinished operation', 5_100, [read(0), read(2_000)]],
   ['at once after another response that shows an unfinished operation', 0, [read(0), 'disturbed']],
-  ['5 s after the next read if a response showed an unfinished operation', 9_000, [read(0), 'disturbed', read(3_900)]],
+  ['5 s after a read that follows an unfinished operation', 9_000, [read(0), 'disturbed', read(3_900)]],
 ])('the next read of a list is due %s', ([, restsUntil, events]) => {
   expect(after(events).restsUntil).toBe(restsUntil);
 });
