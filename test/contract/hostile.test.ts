@@ -77,16 +77,14 @@ test.for(named)('a step shows %s in an error response as plain text', async ([, 
 
 const every = Object.values(attacks).join('\n');
 test.for<[what: string, response: Response]>([
-  ['an error body that is not JSON', { status: 400, body: every }],
-  ['a 200 body that is not JSON', '\uFEFF\u0000\u001b[2J::error::HACKED\r\n##[error]HACKED\u2028\u202E'],
-  ['the id of another operation', operationBody({ id: every, status: 'finished' })],
+  ['an error response that is not JSON', { status: 400, body: every }],
+  ['a 200 response that is not JSON', '\uFEFF\u0000\u001b[2J::error::HACKED\r\n##[error]HACKED\u2028\u202E'],
+  ['the id of an operation that it did not ask for', operationBody({ id: every, status: 'finished' })],
 ])('wait-operation shows hostile text in %s as plain text', async ([, response], { run }) => {
   expect((await run('wait-operation', response, { timeout: '0' })).conclusion).toBe('failure');
 });
 
-test('a step rejects an id that does not fit into a URL, and one of an operation that could act as a command', async ({
-  run,
-}) => {
+test('lists reject an id that could act as a command or does not fit into a URL', async ({ run }) => {
   const unfit = ['a\u0000b', 'a\u0085', 'a\uD800b', '', '  ', '.', '..', 'x'.repeat(4_097)];
   const commands = [
     '::error::HACKED',
@@ -127,7 +125,7 @@ function provesEnd({ status, body }: { readonly status: number; readonly body: s
   }
 }
 
-test('a wait succeeds only if a response proves that the operation has ended', async ({ run }) => {
+test('wait-operation succeeds only if a response shows that the operation has ended', async ({ run }) => {
   const succeeds = async (given: readonly Response[]) => {
     const respond: Respond = (_, n) => given[Math.min(n, given.length) - 1] ?? '';
     return (await run('wait-operation', respond)).conclusion === 'success';
@@ -140,10 +138,10 @@ test('a wait succeeds only if a response proves that the operation has ended', a
 });
 
 test.for<[what: string, bad: string, usable: string]>([
-  ['short', '1234567', '12345678'],
-  ['a command', '::add-mask::success', ':add-mask::success'],
-  ['a command', 'x##[error]y', 'x#[error]##y'],
-])('create-key does not mask or use a key that is %s: “%s”', async ([, bad, usable], { run }) => {
+  ['has 7 characters', '1234567', '12345678'],
+  ['begins with “::”', '::add-mask::success', ':add-mask::success'],
+  ['contains “##[”', 'x##[error]y', 'x#[error]##y'],
+])('create-key neither accepts nor masks a new key that %s', async ([, bad, usable], { run }) => {
   const create = (secret: string) =>
     run('create-key', (_path, _n, { method }) => (method === 'POST' ? `{"id":7,"key":"${secret}"}` : '[]'));
   const result = await create(bad);

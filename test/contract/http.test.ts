@@ -11,9 +11,9 @@ import type { StepResult } from '../runner/step.js';
 const project = ({ projectId }: Stage) => ({ 'project-id': projectId });
 
 const calls = [
-  call('wait-operation for an id', (stage) => ({ ...project(stage), 'operation-id': stage.operation(ended).id })),
+  call('wait-operation with one id', (stage) => ({ ...project(stage), 'operation-id': stage.operation(ended).id })),
   call('list-operations', project),
-  call('revoke-key by name', ({ service }) => ({ 'key-name': service.plane.addKey('my key').name })),
+  call('revoke-key with key-name', ({ service }) => ({ 'key-name': service.plane.addKey('my key').name })),
   call('create-key', () => ({}), 'POST'),
 ];
 type Call = ReturnType<typeof call>;
@@ -56,50 +56,53 @@ const problems: readonly Problem[] = [
   serviceSays(403, 1, /account that owns/),
   serviceSays(407, 1, /https_proxy.*no_proxy/),
   ['a 206', status(206), 5, /status 206 \(partial content\)/, unusableAdvice],
-  ['an HTML page', html, 5, /status 200 with an HTML page .*proxy or a login page/, baseUrlAdvice],
-  ['an HTML page with 401', page(401), 5, /status 401 with an HTML page/, baseUrlAdvice],
-  ['an HTML page with 407', page(407), 1, /status 407 with an HTML page/, /https_proxy.*no_proxy/],
+  ['an HTML page with status 200', html, 5, /status 200 with an HTML page .*proxy or a login page/, baseUrlAdvice],
+  ['an HTML page with status 401', page(401), 5, /status 401 with an HTML page/, baseUrlAdvice],
+  ['an HTML page with status 407', page(407), 1, /status 407 with an HTML page/, /https_proxy.*no_proxy/],
   ['a redirect', redirect(elsewhere), 1, /the redirect was not followed/, baseUrlAdvice],
-  ['a timeout', hang, 2, /No complete response within (20s|30s|1m)\b/, networkAdvice],
-  ['a truncated body', truncated, 5, /The connection closed after \d+ bytes/, networkAdvice],
+  ['no response', hang, 2, /No complete response within (20s|30s|1m)\b/, networkAdvice],
+  ['a truncated response', truncated, 5, /The connection closed after \d+ bytes/, networkAdvice],
   ['a body that is not JSON', { kind: 'bad-json' }, 5, /status 200 with a body that is not JSON/, unusableAdvice],
 ];
 /** These prove that no key was made. A create with any other failure is ambiguous: three of them are sent in all. */
-const refusals = ['a 400', 'a 403', 'a 407', 'an HTML page with 407'];
+const refusals = ['a 400', 'a 403', 'a 407', 'an HTML page with status 407'];
 /** A wait believes these after 10 s. Any other failure ends it if a minute passes without a usable response. */
-const rejections = ['a 400', 'a 401', 'a 403', 'a 407', 'an HTML page with 407'];
+const rejections = ['a 400', 'a 401', 'a 403', 'a 407', 'an HTML page with status 407'];
 
 function serviceSays(code: number, attempts: Attempts, advises: RegExp): Problem {
   const says = new RegExp(`status ${code}: The service says ${code}\\. \\(code FAULT\\) \\[request id req-\\d+\\]`);
   return [`a ${code}`, status(code), attempts, says, advises];
 }
 
-describe.for(calls)('$name', (one) => {
+describe.for(calls.map((one) => [one.name, one] as const))('%s', ([, one]) => {
   const { method, mode } = one;
 
-  test.for(problems)('fails after %s, and says what to do', async ([name, fault, attempts, says, advises], context) => {
-    const { result, service, elsewhere } = await send(context, one, { faults: [{ fault }] });
-    expectError(result, advises, new RegExp(`${method} /v2/`));
-    // Of a failed create only a 4xx is quoted.
-    if (method === 'GET' || name.startsWith('a 4')) expect(errorOf(result)).toMatch(says);
-    expect(result.log + result.summary).not.toContain('token=1');
-    expect(elsewhere).toEqual([]);
-    const sent = service.requests.filter((request) => request.method === method);
-    if (mode === 'wait-operation') {
-      expect(sent.length).toBeGreaterThanOrEqual(3);
-      expect(result.ms).toEqual(
-        rejections.includes(name) ? between(10 * second, 15 * second) : between(minute, 81 * second),
-      );
-    } else if (attempts === 'for 10 s') {
-      expect(sent.length).toBeGreaterThan(2);
-      expect(result.ms).toEqual(between(10 * second, 19 * second));
-    } else if (method === 'POST') expect(sent).toHaveLength(refusals.includes(name) ? 1 : name === 'a timeout' ? 2 : 3);
-    else expect(sent).toHaveLength(attempts);
-  });
+  test.for(problems)(
+    'fails with advice if each request gets %s',
+    async ([name, fault, attempts, says, advises], context) => {
+      const { result, service, elsewhere } = await send(context, one, { faults: [{ fault }] });
+      expectError(result, advises, new RegExp(`${method} /v2/`));
+      // Of a failed create only a 4xx is quoted.
+      if (method === 'GET' || name.startsWith('a 4')) expect(errorOf(result)).toMatch(says);
+      expect(result.log + result.summary).not.toContain('token=1');
+      expect(elsewhere).toEqual([]);
+      const sent = service.requests.filter((request) => request.method === method);
+      if (mode === 'wait-operation') {
+        expect(sent.length).toBeGreaterThanOrEqual(3);
+        expect(result.ms).toEqual(
+          rejections.includes(name) ? between(10 * second, 15 * second) : between(minute, 81 * second),
+        );
+      } else if (attempts === 'for 10 s') {
+        expect(sent.length).toBeGreaterThan(2);
+        expect(result.ms).toEqual(between(10 * second, 19 * second));
+      } else if (method === 'POST') expect(sent).toHaveLength(refusals.includes(name) ? 1 : fault === hang ? 2 : 3);
+      else expect(sent).toHaveLength(attempts);
+    },
+  );
 
   // A wait ends if its project has answered nothing but a 425 for a minute.
   const throttles = mode === 'wait-operation' ? [423, 429] : [423, 425, 429];
-  test.for(throttles)('repeats a request with a %i until the deadline', async (code, context) => {
+  test.for(throttles)('repeats a request that gets a %i until the deadline', async (code, context) => {
     const { result, times } = await send(context, one, { faults: [{ fault: status(code) }] }, { timeout: '5m' });
     const outputs = { status: mode === 'wait-operation' ? 'timeout' : 'error' };
     expect(result).toMatchObject({ outputs, ms: between(5 * minute, 5 * minute + 2 * second) });
@@ -108,7 +111,7 @@ describe.for(calls)('$name', (one) => {
   });
 
   const withRetryAfter = mode === 'wait-operation' ? [] : [423, 429, 503];
-  test.for(withRetryAfter)('ends at once if a %i asks to wait beyond the deadline', async (code, context) => {
+  test.for(withRetryAfter)('fails at once if a %i has a Retry-After beyond the deadline', async (code, context) => {
     const faults = [{ fault: retryAfter(code, 61) }];
     const { result, times } = await send(context, one, { faults }, { timeout: '1m' });
     expect(result).toMatchObject({ outputs: { status: 'error' }, ms: 0 });
@@ -119,7 +122,7 @@ describe.for(calls)('$name', (one) => {
   test.for<[during: string, fault: Fault]>([
     ['a request', hang],
     ['the pause after a 429', retryAfter(429, 61)],
-  ])('ends at once after a cancel during %s', async ([, fault], context) => {
+  ])('ends at once if it is cancelled during %s', async ([, fault], context) => {
     const stage = await setStage(context, { faults: [{ fault }] });
     const step = stage.startMode(mode, one.inputs(stage));
     stage.after(1_234, () => void step.cancel());
@@ -131,7 +134,7 @@ describe.for(calls)('$name', (one) => {
 
   if (method === 'POST') return;
 
-  test('does not count a 423 or a 429 as one of its five attempts', async (context) => {
+  test('still makes five attempts with a 503 after five 429s and a 423', async (context) => {
     const faults = [{ count: 5, fault: status(429) }, { nth: 7, fault: status(423) }, { fault: status(503) }];
     const { result, times } = await send(context, one, { faults }, { timeout: '20h' });
     expectError(result, /status 503/);
@@ -140,9 +143,9 @@ describe.for(calls)('$name', (one) => {
   });
 
   test.for<[during: string, timeout: string, fault: Fault, error: RegExp]>([
-    ['a pause before a retry', '1m', retryAfter(503, 60), /status 503/],
-    ['a response', '30s', { kind: 'hang-mid-body' }, /timed out after 30s/i],
-  ])('ends within 2 s of its deadline during %s', async ([, timeout, fault, error], context) => {
+    ['in a pause before a retry', '1m', retryAfter(503, 60), /status 503/],
+    ['in the middle of a response', '30s', { kind: 'hang-mid-body' }, /timed out after 30s/i],
+  ])('fails at most 2 s after its deadline, even %s', async ([, timeout, fault, error], context) => {
     const { result } = await send(context, one, { faults: [{ fault }] }, { timeout });
     const ms = timeout === '1m' ? minute : 30 * second;
     expect(result).toMatchObject({ conclusion: 'failure', ms: between(ms, ms + 2 * second) });
@@ -150,7 +153,7 @@ describe.for(calls)('$name', (one) => {
   });
 });
 
-test('a step pauses between its five attempts for random times, of which some are short', async (context) => {
+test('list-keys pauses for random times between its attempts, and some pauses are short', async (context) => {
   const pauses: number[] = [];
   for (let seed = 0; seed < 20; seed++) {
     const { times } = await send(context, call('list-keys'), { seed, oneJob: true, faults: [{ fault: status(503) }] });
@@ -160,9 +163,9 @@ test('a step pauses between its five attempts for random times, of which some ar
 });
 
 test.for([
-  ['15 s leads to five attempts', 15, 5],
-  ['16 s leads to four attempts, because none begins after 60 s', 16, 4],
-] as const)('a 503 with a Retry-After of %s', async ([, seconds, attempts], context) => {
+  ['five attempts if each 503 has Retry-After: 15', 15, 5],
+  ['four attempts if each 503 has Retry-After: 16, because none begins after 60 s', 16, 4],
+] as const)('list-keys makes %s', async ([, seconds, attempts], context) => {
   const faults = [{ fault: retryAfter(503, seconds) }];
   const { times } = await send(context, call('list-keys'), { faults }, { timeout: '20h' });
   expect(times()).toEqual(Array.from({ length: attempts }, (_, n) => n * seconds * second));
@@ -174,8 +177,8 @@ test.for([
   ['an empty object', '{}'],
   ['an operation with another id', record({ id: '11111111-5d3c-4b57-9a55-9a3a1f3d7c11' })],
   ['a finished operation of another project', record({ project_id: 'other' })],
-  ['an operation of a project whose id JSON.parse has rounded', record({ project_id: 2 ** 53 })],
-] as const)('a wait fails if the body of a 200 is %s', async ([, body], context) => {
+  ['an operation of a project whose id was rounded', record({ project_id: 2 ** 53 })],
+] as const)('wait-operation fails if a 200 holds %s', async ([, body], context) => {
   const stage = await setStage(context, { respond: () => body });
   const single = await stage.run({ 'project-id': String(2 ** 53), ...anyId });
   const list = await stage.run({ 'project-id': 'p', 'operation-id': 'all' });
@@ -183,8 +186,11 @@ test.for([
   expectError(list, /`operations` (should be an array|is missing: the body is (an array|not an object))/);
 });
 
-const sized = [...calls, call('list-projects')];
-test.for(sized)('$name reads at most 8 MiB of a response, or 64 MiB of projects', async (one, context) => {
+const sized = [
+  ...calls.map((one) => [one.name, 8, one] as const),
+  ['list-projects', 64, call('list-projects')] as const,
+];
+test.for(sized)('%s reads at most %i MiB of a response', async ([, most, one], context) => {
   const sizes = new Set<unknown>();
   const respond = (path: string, _: number, { maxBytes }: HttpRequest) => {
     sizes.add(maxBytes);
@@ -192,5 +198,5 @@ test.for(sized)('$name reads at most 8 MiB of a response, or 64 MiB of projects'
   };
   const stage = await setStage(context, { respond });
   await stage.runMode(one.mode, one.inputs(stage));
-  expect([...sizes]).toEqual([(one.mode === 'list-projects' ? 64 : 8) * 2 ** 20]);
+  expect([...sizes]).toEqual([most * 2 ** 20]);
 });

@@ -6,7 +6,7 @@ import { defectsOf } from '../kit/text-defects.js';
 import { all, ended } from '../kit/wait.js';
 import { loadManifest } from '../runner/environment.js';
 
-staged('the step reports all invalid inputs in one error, with what it expects', async ({ stage }) => {
+staged('one error lists all invalid inputs of a step, and what each should be', async ({ stage }) => {
   const result = await rejectInputs(stage, 'wait-operation', {
     timeout: '10 minutes',
     summary: 'yes',
@@ -29,16 +29,16 @@ staged('the step reports all invalid inputs in one error, with what it expects',
 });
 
 staged.for<[what: string, inputs: Inputs, env: Record<string, string>, name: string]>([
-  ['with:', { failon: 'empty' }, {}, 'failon'],
-  ['env:', {}, { INPUT_API_KEY: 'hunter2' }, 'api_key'],
-])('an input that the action does not have is an error, from %s', async ([, inputs, env, name], { stage }) => {
+  ['under `with`', { failon: 'empty' }, {}, 'failon'],
+  ['from an environment variable', {}, { INPUT_API_KEY: 'hunter2' }, 'api_key'],
+])('a step rejects an unknown input %s', async ([, inputs, env, name], { stage }) => {
   const result = await rejectInputs(stage, 'list-keys', inputs, { env });
   const says = `^Bad input: ${name}: is not an input; valid inputs: .* filter, .*env:.* INPUT_${name.toUpperCase()}`;
   expect(errorOf(result)).toMatch(new RegExp(says));
   expect(result.output + result.summary).not.toContain('hunter2');
 });
 
-staged('an unknown input is named beside an invalid mode, and one that is empty is not set', async ({ stage }) => {
+staged('a step rejects an unknown input even beside an invalid mode, but ignores an empty one', async ({ stage }) => {
   const error = errorOf(await rejectInputs(stage, 'list-key', { failon: 'empty' }));
   expect(error).toMatch(/^Bad input: mode: “list-key” is not a valid value; .* wait-operation, .*, sweep-keys\.$/m);
   expect(error).toMatch(/^Bad input: failon: is not an input;/m);
@@ -46,13 +46,18 @@ staged('an unknown input is named beside an invalid mode, and one that is empty 
 });
 
 /** Each value is rejected, and no error shows the secret hunter2. */
-type Row = readonly [mode: Mode, name: string, values: readonly string[], message: string];
+type Row = readonly [mode: Mode, name: string, what: string, values: readonly string[], message: string];
 
 const noBoolean = 'is not a boolean; expected true or false';
 const noBatches = 'is not a number of batches; expected 1 to 256';
 const leftover = ['null', 'undefined', `\${{ x }}`, `a\${{`];
 const noValue = 'is no value. Check the expression or the step';
-const empty = 'Check the expression: it is empty if a step id, an output or a variable is misspelled';
+const misspelled = 'Check the expression: it is empty if a step id, an output or a variable is misspelled';
+const emptyId = 'is empty or has an empty id';
+const noUrl = 'is empty; expected the URL of the control API, in this input or in the environment';
+const noWord = 'is not a valid value; valid values:';
+const aPause = 'is not valid; expected auto or a duration from 100ms to 5d';
+const longPause = 'is not shorter than timeout; expected a shorter pause, or auto';
 const aDuration = 'is not valid; expected a duration from 1ms to 5d';
 const anAge = 'is not valid; expected a duration with a unit from 1ms to 366d';
 const badKey = 'characters, without spaces, line breaks or accents. Check the value of the secret';
@@ -71,82 +76,105 @@ const booleans: [Mode, string][] = [
 ];
 // The end of a URL may be cut off, and the end of its password with it. The password may hold an `@`.
 const urls = [`p://u:hunter2${'x'.repeat(100)}@host/x`, 'p://u:a@hunter2@host/x', 'p://u:hunter2', 'u:hunter2@host'];
+const badUrls = ['//host/v2', 'word', 'ftp://h', 'https://user:hunter2@host/v2', 'u:hunter2@host'];
+const longUrls = ['https://host/v2?key=hunter2', 'https://host/v2#hunter2'];
+const almostIds = [id.slice(1), `${id}1`, `(${id})`, id.replaceAll('-', '')];
+const otherJson = ['{"operation":{"id":"hunter2"}}', '["hunter2"', '[{"id":"hunter2"}]'];
+const oddKeys = ['hunter2 x', 'hunter2-\nhunter2+', 'hunter2ï', 'hunter2\u200B', 'hunter2\u0001'];
+const oddTokens = ['', 'hunter2\nx', 'hunter2 x', 'hünter-hunter2'];
 const quoted = ['timeout', 'fail-fast', 'poll-interval', 'fail-on'];
 
 test.for<Row>([
-  ['list-keys', 'mode', [''], `is empty; valid values: ${modes.join(', ')}.`],
-  ...modes.filter((mode) => mode !== 'wait-operation').map((mode): Row => [mode, 'timeout', ['0', '5d1ms'], aDuration]),
-  ['wait-operation', 'timeout', ['5d1ms'], 'is not valid; expected a duration from 0ms to 5d'],
-  ['wait-operation', 'poll-interval', ['0', '99ms'], 'is not valid; expected auto or a duration from 100ms to 5d'],
-  ['wait-operation', 'poll-interval', ['10m', '600'], 'is not shorter than timeout; expected a shorter pause, or auto'],
-  ['list-operations', 'since', ['0s', '24', '366d1ms'], anAge],
-  ['list-keys', 'older-than', ['90', 'old'], anAge],
-  ...booleans.map(([mode, name]): Row => [mode, name, ['yes', 'tRUE'], noBoolean]),
-  ['sweep-keys', 'fail-on', ['empty'], 'is not a valid value; valid values: match'],
-  ['list-keys', 'fail-on', ['Match'], 'is not a valid value; valid values: empty, match.'],
-  ['create-key', 'on-revoke-failure', ['error', 'Warn'], 'is not a valid value; valid values: warn, fail'],
-  ['list-keys', 'limit', ['-1', '1.5', 'many'], 'is not a number of records'],
-  ['list-projects', 'max-batches', ['0', '257', '1.5'], noBatches],
-  ['list-operations', 'project-id', leftover.slice(0, 2), noValue],
-  ['wait-operation', 'operation-id', leftover.slice(0, 2), noValue],
-  ['revoke-key', 'key-id', leftover.slice(0, 2), noValue],
-  ['list-keys', 'base-url', leftover, noValue],
-  ['list-operations', 'project-id', [''], `is empty or has an empty id; expected a project id. ${empty}`],
-  ['wait-operation', 'operation-id', [''], `, or response-file in its place. ${empty}`],
-  ['revoke-key', 'key-id', [''], `is empty or has an empty id; expected key ids, or the input key-name. ${empty}`],
-  ['list-keys', 'base-url', [''], 'is empty; expected the URL of the control API, in this input or in the environment'],
-  ['list-operations', 'project-id', ['.', '..', 'a/b', 'a\u0001b', 'a\u0085b'], noProject],
-  ['wait-operation', 'project-id', ['a b', '["a","b"]'], several],
-  ['wait-operation', 'operation-id', [id.slice(1), `${id}1`, `(${id})`, id.replaceAll('-', '')], 'expected a UUID'],
-  ['wait-operation', 'operation-id', [`["${id}","null"]`, `["${id}",null]`], `“null” ${noValue}`],
-  ['wait-operation', 'operation-id', [`${id},`, `${id}, ,${id}`], 'is empty or has an empty id'],
-  ['wait-operation', 'operation-id', ['{"operation":{"id":"hunter2"}}', '["hunter2"', '[{"id":"hunter2"}]'], noList],
-  ['revoke-key', 'key-id', ['shop', '-5', '0x10', '٣', '5/../6'], badKeyId],
+  ['list-keys', 'mode', 'is empty', [''], `is empty; valid values: ${modes.join(', ')}.`],
+  ...modes
+    .filter((mode) => mode !== 'wait-operation')
+    .map((mode): Row => [mode, 'timeout', 'is 0 or more than 5 days', ['0', '5d1ms'], aDuration]),
+  ['wait-operation', 'timeout', 'is more than 5 days', ['5d1ms'], 'is not valid; expected a duration from 0ms to 5d'],
+  ['wait-operation', 'poll-interval', 'is less than 100 ms', ['0', '99ms'], aPause],
+  ['wait-operation', 'poll-interval', 'is not shorter than timeout', ['10m', '600'], longPause],
+  ['list-operations', 'since', 'is 0, more than 366 days or without a unit', ['0s', '24', '366d1ms'], anAge],
+  ['list-keys', 'older-than', 'has no unit or no number', ['90', 'old'], anAge],
+  ...booleans.map(([mode, name]): Row => [mode, name, 'is not a boolean', ['yes', 'tRUE'], noBoolean]),
+  ['sweep-keys', 'fail-on', 'is the word empty', ['empty'], `${noWord} match`],
+  ['list-keys', 'fail-on', 'is match with a capital letter', ['Match'], `${noWord} empty, match.`],
+  ['create-key', 'on-revoke-failure', 'is neither warn nor fail', ['error', 'Warn'], `${noWord} warn, fail`],
+  ['list-keys', 'limit', 'is negative, a fraction or a word', ['-1', '1.5', 'many'], 'is not a number of records'],
+  ['list-projects', 'max-batches', 'is 0, 257 or 1.5', ['0', '257', '1.5'], noBatches],
+  ['list-operations', 'project-id', 'is the word null or undefined', leftover.slice(0, 2), noValue],
+  ['wait-operation', 'operation-id', 'is the word null or undefined', leftover.slice(0, 2), noValue],
+  ['revoke-key', 'key-id', 'is the word null or undefined', leftover.slice(0, 2), noValue],
+  ['list-keys', 'base-url', 'is the word null or an unevaluated expression', leftover, noValue],
+  ['list-operations', 'project-id', 'is empty', [''], `${emptyId}; expected a project id. ${misspelled}`],
+  ['wait-operation', 'operation-id', 'is empty', [''], `, or response-file in its place. ${misspelled}`],
+  ['revoke-key', 'key-id', 'is empty', [''], `${emptyId}; expected key ids, or the input key-name. ${misspelled}`],
+  ['list-keys', 'base-url', 'is empty', [''], noUrl],
+  ['list-operations', 'project-id', 'would change the URL', ['.', '..', 'a/b', 'a\u0001b', 'a\u0085b'], noProject],
+  ['wait-operation', 'project-id', 'lists two projects for one operation id', ['a b', '["a","b"]'], several],
+  ['wait-operation', 'operation-id', 'is almost a UUID', almostIds, 'expected a UUID'],
+  ['wait-operation', 'operation-id', 'lists null', [`["${id}","null"]`, `["${id}",null]`], `“null” ${noValue}`],
+  ['wait-operation', 'operation-id', 'lists an empty id', [`${id},`, `${id}, ,${id}`], emptyId],
+  ['wait-operation', 'operation-id', 'is JSON, but no list of ids', otherJson, noList],
+  ['revoke-key', 'key-id', 'is not a decimal integer', ['shop', '-5', '0x10', '٣', '5/../6'], badKeyId],
   // A rounded id would be that of another key.
-  ['revoke-key', 'key-id', ['[9007199254740993]', '[1.5]'], noList],
-  [
-    'list-keys',
-    'base-url',
-    ['//host/v2', 'word', 'ftp://h', 'https://user:hunter2@host/v2', 'u:hunter2@host'],
-    unusable,
-  ],
-  ['list-keys', 'base-url', ['https://host/v2?key=hunter2', 'https://host/v2#hunter2'], unusable],
-  ['list-keys', 'api-key', ['hunter2 x', 'hunter2-\nhunter2+', 'hunter2ï', 'hunter2\u200B', 'hunter2\u0001'], badKey],
-  ['list-keys', 'api-key', ['undefined'], noValue],
-  ['sweep-keys', 'github-token', ['', 'hunter2\nx', 'hunter2 x', 'hünter-hunter2'], badKey],
-  ...quoted.map((name): Row => ['wait-operation', name, urls, 'expected|valid values']),
-  ['wait-operation', 'since', ['1h'], 'has no effect here, because of mode or another input'],
-])('`%s` rejects %s: %j', async ([mode, name, values, message], context) => {
+  ['revoke-key', 'key-id', 'is JSON with a fraction or an unsafe integer', ['[9007199254740993]', '[1.5]'], noList],
+  ['list-keys', 'base-url', 'is not an http URL or has a password', badUrls, unusable],
+  ['list-keys', 'base-url', 'has a query or a fragment', longUrls, unusable],
+  ['list-keys', 'api-key', 'has a blank, a control character or a letter outside ASCII', oddKeys, badKey],
+  ['list-keys', 'api-key', 'is the word undefined', ['undefined'], noValue],
+  ['sweep-keys', 'github-token', 'is empty or has a blank or an accent', oddTokens, badKey],
+  ...quoted.map((name): Row => ['wait-operation', name, 'is a URL with a password', urls, '“***” is not']),
+  ['wait-operation', 'since', 'is set beside ids', ['1h'], 'has no effect here, because of mode or another input'],
+])('%s rejects the input %s if it %s', async ([mode, name, , values, message], context) => {
   const stage = await setStage(context, { oneJob: true });
   for (const value of values) {
     const error = errorOf(await rejectInputs(stage, mode, { [name]: value }));
-    expect(error, value).toContain(message === 'expected|valid values' ? '“***” is not' : message);
+    expect(error, value).toContain(message);
     expect(error).toContain(`Bad input: ${name}: `);
     expect(error).not.toContain('hunter2');
   }
 });
 
-const keyNamed = (name: string): Inputs => ({ 'key-id': '', 'key-name': name });
-staged.for<readonly [mode: string, inputs: Inputs, message: RegExp]>([
-  ['wait-operation', { 'operation-id': 'x'.repeat(100) }, /“x{59}…” is not/],
-  ['wait-operation', { 'response-file': 'response.json' }, /operation-id: has no effect here/],
-  ['wait-operation', { 'operation-id': '', 'response-file': `\${{ x }}` }, /response-file: “.*” is no value/],
-  ['wait-operation', { ...all, filter: 'status=x' }, /filter: line 1, .*status cannot be used here/],
-  ['wait-operation', { ...all, timeout: '29999ms' }, /timeout: “29999ms” is too short .*expected at least 30s, or 0/],
-  ['wait-operation', { ...all, 'project-id': '["\\ud800x"]' }, /project-id: .* is not a project id: it must not be/],
-  ['revoke-key', { 'key-id': '5', 'key-name': 'shop' }, /key-id: “5” has no effect here/],
-  ['revoke-key', keyNamed('null'), /key-name: “.*” is no value/],
-  ['revoke-key', keyNamed('a\nb'), /key-name: .* is not a name;/],
-  ['wait-operation', { ...all, 'project-id': '[]' }, /project-id: is empty or/],
-  ['wait-operation', { 'operation-id': '[ \n ]' }, /operation-id: is empty or/],
-])('the step with mode: %s rejects the inputs %j', async ([mode, inputs, message], { stage }) => {
-  expect(errorOf(await rejectInputs(stage, mode, inputs))).toMatch(message);
+staged.for<readonly [what: string, inputs: Inputs, message: RegExp]>([
+  ['an operation-id of 100 characters, and shows 60 of them', { 'operation-id': 'x'.repeat(100) }, /“x{59}…” is not/],
+  ['operation-id beside response-file', { 'response-file': 'response.json' }, /operation-id: has no effect here/],
+  [
+    'an expression as response-file',
+    { 'operation-id': '', 'response-file': `\${{ x }}` },
+    /response-file: “.*” is no value/,
+  ],
+  [
+    'status in filter for all operations',
+    { ...all, filter: 'status=x' },
+    /filter: line 1, .*status cannot be used here/,
+  ],
+  [
+    'a timeout below 30 s for all operations',
+    { ...all, timeout: '29999ms' },
+    /timeout: “29999ms” is too short .*expected at least 30s, or 0/,
+  ],
+  [
+    'an unpaired surrogate in project-id',
+    { ...all, 'project-id': '["\\ud800x"]' },
+    /project-id: .* is not a project id: it must not be/,
+  ],
+  ['an empty array as project-id', { ...all, 'project-id': '[]' }, /project-id: is empty or/],
+  ['an empty array as operation-id', { 'operation-id': '[ \n ]' }, /operation-id: is empty or/],
+])('wait-operation rejects %s', async ([, inputs, message], { stage }) => {
+  expect(errorOf(await rejectInputs(stage, 'wait-operation', inputs))).toMatch(message);
+});
+
+staged.for<readonly [what: string, inputs: Inputs, message: RegExp]>([
+  ['key-id beside key-name', { 'key-id': '5', 'key-name': 'shop' }, /key-id: “5” has no effect here/],
+  ['the word null as key-name', { 'key-id': '', 'key-name': 'null' }, /key-name: “.*” is no value/],
+  ['a line break in key-name', { 'key-id': '', 'key-name': 'a\nb' }, /key-name: .* is not a name;/],
+])('revoke-key rejects %s', async ([, inputs, message], { stage }) => {
+  expect(errorOf(await rejectInputs(stage, 'revoke-key', inputs))).toMatch(message);
 });
 
 staged.for([
-  ...['true', 'True', 'TRUE', ''].map((word) => [word, 'a'] as const),
-  ...['false', 'False', 'FALSE'].map((word) => [word, 'no'] as const),
-])('with summary: “%s”, the step writes %s summary, even if another input is invalid', async ([summary], { stage }) => {
+  ...['true', 'True', 'TRUE', ''].map((word) => [word || 'empty', 'a', word] as const),
+  ...['false', 'False', 'FALSE'].map((word) => [word, 'no', word] as const),
+])('if summary is %s, a step writes %s summary even if other inputs are invalid', async ([, , summary], { stage }) => {
   const rejected = await rejectInputs(stage, 'list-keys', { summary, limit: 'x' });
   const listed = await stage.runMode('list-keys', { summary });
   expect(listed.conclusion).toBe('success');
@@ -162,16 +190,19 @@ staged('the error of an empty api-key says that forks and Dependabot see no secr
 });
 
 staged.for([
-  ['input', { 'api-key': ' timeout ' }, {}],
+  ['input api-key', { 'api-key': ' timeout ' }, {}],
   ['environment', { 'api-key': '' }, { CTL_API_KEY: ' timeout ' }],
-] as const)('an API key of 7 characters from the %s is rejected and not masked', async ([, inputs, env], { stage }) => {
-  const result = await rejectInputs(stage, 'list-keys', { ...inputs, timeout: 'soon' }, { env });
-  expect(errorOf(result)).toMatch(/^Bad input: api-key: is not usable; expected at least 8 characters, /m);
-  expect(errorOf(result)).toMatch(/^Bad input: timeout: “soon”/m);
-  expect(result.masks).toEqual([]);
-});
+] as const)(
+  'a step rejects an API key of 7 characters from the %s, and does not mask it',
+  async ([, inputs, env], { stage }) => {
+    const result = await rejectInputs(stage, 'list-keys', { ...inputs, timeout: 'soon' }, { env });
+    expect(errorOf(result)).toMatch(/^Bad input: api-key: is not usable; expected at least 8 characters, /m);
+    expect(errorOf(result)).toMatch(/^Bad input: timeout: “soon”/m);
+    expect(result.masks).toEqual([]);
+  },
+);
 
-test('api-key and base-url come from the environment only if the inputs are empty', async (context) => {
+test('CTL_API_KEY and CTL_BASE_URL are used only if the inputs api-key and base-url are empty', async (context) => {
   // This key has the minimum length. The step masks it, and rejects any shorter key.
   const stage = await setStage(context, { apiKey: 'eight-ch' });
   const { apiKey, baseUrl } = stage.service;
@@ -187,7 +218,7 @@ test('api-key and base-url come from the environment only if the inputs are empt
   }
 });
 
-staged('neither base-url nor CTL_BASE_URL may contain the key', async ({ stage }) => {
+staged('a step rejects a base-url or CTL_BASE_URL that contains the API key', async ({ stage }) => {
   const url = `https://host/${stage.service.apiKey}/v2`;
   for (const [given, CTL_BASE_URL] of [
     [url, ''],
@@ -199,7 +230,7 @@ staged('neither base-url nor CTL_BASE_URL may contain the key', async ({ stage }
   }
 });
 
-test('plain http is accepted only for localhost, 127.0.0.0/8 and ::1', async (context) => {
+test('a step accepts plain http in base-url only for localhost, 127.0.0.0/8 and ::1', async (context) => {
   const stage = await setStage(context, { oneJob: true, respond: () => '[]' });
   for (const host of ['localhost.example', '127.0.0.1.example', '[::2]', '126.255.255.255', '128.0.0.1']) {
     const rejected = await rejectInputs(stage, 'list-keys', { 'base-url': `http://${host}/v2` });
@@ -237,7 +268,7 @@ test('project-id accepts any text without slashes and control characters, also i
   }
 });
 
-test('a wait with operation-id: all accepts up to 100 projects', async (context) => {
+test('wait-operation with operation-id: all accepts 100 projects, but not 101', async (context) => {
   const ids = Array.from({ length: 101 }, (_, index) => `p-${index}`);
   const stage = await setStage(context);
   const rejected = await rejectInputs(stage, 'wait-operation', { ...all, 'project-id': ids.join(' ') });
@@ -272,41 +303,52 @@ function ownInputs(stage: Stage, mode: Mode): Inputs {
   return mode === 'revoke-key' ? { ...own, 'ignore-not-found': 'true' } : own;
 }
 
-staged.for(modes)('`%s` rejects inputs of other modes, unless they have their default', async (mode, { stage }) => {
-  const standard = loadManifest().inputs;
-  const unused = [...standard.keys()].filter((name) => ![...common, ...inputsOf[mode]].includes(name));
-  const own = { ...ownInputs(stage, mode), 'github-token': 'ghs_another' };
-  const inputsWith = (give: (name: string) => string | undefined): Inputs => ({
-    ...own,
-    ...Object.fromEntries(unused.map((name) => [name, give(name)])),
-  });
-  // `hunter2` could be a part of a secret that only another mode would recognize.
-  const secrets = { 'operation-id': '{"key":"hunter2"}', 'key-id': '1234567890hunter2' };
-  const values: Record<string, string> = { since: '90d', ...secrets };
-  const bad = inputsWith((name) => values[name] ?? (standard.get(name) === 'true' ? 'False' : 'more'));
-  const rejected = await rejectInputs(stage, mode, { ...bad, timeout: 'soon' });
-  const advice = 'has no effect here, because of mode or another input; expected it to be empty.';
-  const expected = unused.map((name) => `Bad input: ${name}: ${name in secrets ? '' : `“${bad[name]}” `}${advice}`);
-  const [first, ...lines] = errorOf(rejected).split('\n').slice(0, -1);
-  expect(first).toMatch(/^Bad input: timeout: “soon” is not valid/);
-  expect(lines.toSorted()).toEqual(expected.toSorted());
-  expect(rejected.output + rejected.summary).not.toContain('hunter2');
+staged.for(modes)(
+  '%s rejects inputs of other modes, unless they have their default values',
+  async (mode, { stage }) => {
+    const standard = loadManifest().inputs;
+    const unused = [...standard.keys()].filter((name) => ![...common, ...inputsOf[mode]].includes(name));
+    const own = { ...ownInputs(stage, mode), 'github-token': 'ghs_another' };
+    const inputsWith = (give: (name: string) => string | undefined): Inputs => ({
+      ...own,
+      ...Object.fromEntries(unused.map((name) => [name, give(name)])),
+    });
+    // `hunter2` could be a part of a secret that only another mode would recognize.
+    const secrets = { 'operation-id': '{"key":"hunter2"}', 'key-id': '1234567890hunter2' };
+    const values: Record<string, string> = { since: '90d', ...secrets };
+    const bad = inputsWith((name) => values[name] ?? (standard.get(name) === 'true' ? 'False' : 'more'));
+    const rejected = await rejectInputs(stage, mode, { ...bad, timeout: 'soon' });
+    const advice = 'has no effect here, because of mode or another input; expected it to be empty.';
+    const expected = unused.map((name) => `Bad input: ${name}: ${name in secrets ? '' : `“${bad[name]}” `}${advice}`);
+    const [first, ...lines] = errorOf(rejected).split('\n').slice(0, -1);
+    expect(first).toMatch(/^Bad input: timeout: “soon” is not valid/);
+    expect(lines.toSorted()).toEqual(expected.toSorted());
+    expect(rejected.output + rejected.summary).not.toContain('hunter2');
 
-  const otherCase = (text?: string) => text?.replace(/^[tf]/, (letter) => letter.toUpperCase());
-  for (const good of [inputsWith((name) => otherCase(standard.get(name))), inputsWith(() => '')])
-    expect((await stage.runMode(mode, good)).conclusion).toBe('success');
-});
+    const otherCase = (text?: string) => text?.replace(/^[tf]/, (letter) => letter.toUpperCase());
+    for (const good of [inputsWith((name) => otherCase(standard.get(name))), inputsWith(() => '')])
+      expect((await stage.runMode(mode, good)).conclusion).toBe('success');
+  },
+);
 
-staged.for<[mode: Mode, inputs: Inputs]>([
-  ['wait-operation', { timeout: '', summary: '', 'poll-interval': '', 'fail-fast': '', since: '' }],
-  ['wait-operation', { timeout: '0', 'fail-fast': 'TRUE', 'poll-interval': 'auto' }],
-  ['wait-operation', { timeout: '5', 'poll-interval': '4999ms' }],
-  ['wait-operation', { ...all, timeout: '30s', since: '1h30m' }],
-  ['wait-operation', { ...all, timeout: '0' }],
-  ['list-operations', { since: '366d', timeout: '5d' }],
-  ['list-keys', { timeout: '432000', 'older-than': '500ms' }],
-  ['list-projects', { 'max-batches': '1' }],
-])('`%s` accepts the inputs %j', async ([mode, inputs], { stage }) => {
+staged.for<[mode: Mode, what: string, inputs: Inputs]>([
+  [
+    'wait-operation',
+    'empty optional inputs',
+    { timeout: '', summary: '', 'poll-interval': '', 'fail-fast': '', since: '' },
+  ],
+  [
+    'wait-operation',
+    'timeout: 0, fail-fast: TRUE and poll-interval: auto',
+    { timeout: '0', 'fail-fast': 'TRUE', 'poll-interval': 'auto' },
+  ],
+  ['wait-operation', 'a poll-interval that is 1 ms shorter than timeout', { timeout: '5', 'poll-interval': '4999ms' }],
+  ['wait-operation', 'a timeout of 30 s with operation-id: all', { ...all, timeout: '30s', since: '1h30m' }],
+  ['wait-operation', 'a timeout of 0 with operation-id: all', { ...all, timeout: '0' }],
+  ['list-operations', 'a since of 366 days and a timeout of 5 days', { since: '366d', timeout: '5d' }],
+  ['list-keys', 'a timeout in seconds and an older-than in milliseconds', { timeout: '432000', 'older-than': '500ms' }],
+  ['list-projects', 'max-batches: 1', { 'max-batches': '1' }],
+])('%s accepts %s', async ([mode, , inputs], { stage }) => {
   const result = await stage.runMode(mode, { ...ownInputs(stage, mode), ...inputs });
   expect(result.conclusion).toBe('success');
   expect(warningsOf(result)).toEqual([]);
@@ -314,7 +356,7 @@ staged.for<[mode: Mode, inputs: Inputs]>([
 });
 
 staged(
-  'a wait for all fails on an undocumented field that no operation has, and calls no project idle',
+  'wait-operation with operation-id: all fails if filter has an undocumented field that no operation has',
   async ({ stage }) => {
     stage.operation(ended);
     const result = await stage.run({ ...all, filter: 'brnch_id!=x' });
@@ -326,7 +368,7 @@ staged(
 /** An environment variable cannot contain a NUL character or an unpaired surrogate. */
 const asVariable = (written: string) => written.replaceAll('\0', '').replace(/\p{Cs}/gu, '\uFFFD');
 
-test.for(Object.entries(attacks))('the step prints %s in inputs as text', async ([, attack], context) => {
+test.for(Object.entries(attacks))('a step prints %s in its inputs as plain text', async ([, attack], context) => {
   const odd = asVariable(attack);
   const respond = (path: string) => (path.startsWith('api_keys') ? '[]' : '{"operations":[]}');
   const stage = await setStage(context, { oneJob: true, respond });

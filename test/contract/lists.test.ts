@@ -65,10 +65,10 @@ function expectError(result: StepResult, { noun }: List, message: string | RegEx
   expect(errorOf(result)).toMatch(message);
 }
 
-describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, list) => {
+describe.each(lists.map((list) => [list.mode, list] as const))('%s', (mode, list) => {
   const { noun, body, record } = list;
 
-  test('shows the same records in outputs, result-file and summary, however odd their fields', async (context) => {
+  test('shows the same records in outputs, result-file and summary, even if their fields are odd', async (context) => {
     const fields = [
       { of_tomorrow: { deep: [1] } },
       { name: null, action: null, created_at: null },
@@ -87,13 +87,13 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
 
   const announced = { 'content-type': 'application/json', link: '<https://control.test/v2/more>; rel="next"' };
   test.for([
-    ['', 2, 'ok'],
-    ['empty', 0, 'empty'],
-    ['empty', 2, 'ok'],
-    ['match', 0, 'ok'],
-    ['match', 2, 'match'],
-  ] as const)('with fail-on: “%s”, %i matches give status %s, or error if a page is missing', async (row, context) => {
-    const [failOn, count, status] = row;
+    ['ok', 2, 'without fail-on', ''],
+    ['empty', 0, 'with fail-on: empty', 'empty'],
+    ['ok', 2, 'with fail-on: empty', 'empty'],
+    ['ok', 0, 'with fail-on: match', 'match'],
+    ['match', 2, 'with fail-on: match', 'match'],
+  ] as const)('ends as %s after %i matches %s, but as error if a page is missing', async (row, context) => {
+    const [status, count, , failOn] = row;
     const records = numbered(list, count + 1);
     const matches = records.slice(0, count);
     const inputs = { filter: `id!=${records.at(-1)?.['id']}`, 'fail-on': failOn };
@@ -119,8 +119,10 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
     expect(errorOf(result)).not.toMatch(/eu\.db\.example|203\.0\.113/);
   });
 
-  const limits = ['', '0', '5', '6', '7'].map((limit) => [limit, Math.min(6, Number(limit) || 6)] as const);
-  test.for(limits)('with limit: “%s” lists %i of 6 matching records', async ([limit, count], context) => {
+  const limits = ['', '0', '5', '6', '7'].map(
+    (limit) => [Math.min(6, Number(limit) || 6), limit || 'empty', limit] as const,
+  );
+  test.for(limits)('lists %i of 6 matching records if limit is %s', async ([count, , limit], context) => {
     const records = numbered(list, 12).map((one, n) => ({ ...one, created_at: n % 2 === 0 ? '2026' : '2025' }));
     const { result } = await read(context, list, body(records), { limit, filter: 'created_at=2025' });
     expectListed(result, list, records.filter((_, n) => n % 2 === 1).slice(0, count));
@@ -129,7 +131,7 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
     expect(result.annotations).toEqual([]);
   });
 
-  test('filters by each documented field; a missing or null field is an empty value', async (context) => {
+  test('filters by each documented field, and takes a missing or null field as empty', async (context) => {
     const { id, ...others } = list.full;
     const bare = record(1);
     const empty = { ...Object.fromEntries(Object.keys(others).map((field) => [field, null])), ...record(2) };
@@ -143,7 +145,7 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
     for (const field of fields) expect(await listed(`${field}=?*`), field).toEqual([list.full]);
   });
 
-  test('rejects an undocumented field that no record has, and warns about a documented one', async (context) => {
+  test('rejects a filter by an unknown field that no record has, but only warns of a documented field', async (context) => {
     let records = [record(1), record(2, { of_tomorrow: null })];
     const { runMode } = await setStage(context, { oneJob: true, respond: () => body(records) });
     const run = (filter: string) => runMode(mode, { ...requiredInputs[mode], filter });
@@ -159,13 +161,20 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
   const place = list === keys ? '' : `${noun}s`;
   const noList = list === keys ? 'an array' : `\`${place}\` should be an array`;
   // A number that is no integer may be rounded.
-  const odd = { operation: [1.5], project: [1.5, 1e300], key: ['shop', 1.5, -5] }[noun];
-  const oddIds = [undefined, null, '', ['a'], {}, ...odd];
+  const fraction = { 'a fraction': 1.5 };
+  const odd = {
+    operation: fraction,
+    project: { ...fraction, 'a huge number': 1e300 },
+    key: { ...fraction, 'a word': 'shop', negative: -5 },
+  }[noun];
+  const oddIds = { missing: undefined, null: null, empty: '', 'an array': ['a'], 'an object': {}, ...odd };
   const withId = (id: unknown) => body([record(1), record(2, { id })]);
   test.for([
-    ...oddIds.map((id) => [`the id ${JSON.stringify(id)}`, withId(id), `\`${place}[1].id\``] as const),
+    ...Object.entries(oddIds).map(
+      ([what, id]) => [`a record whose id is ${what}`, withId(id), `\`${place}[1].id\``] as const,
+    ),
     ['a record that is a string', body(['a']), `\`${place}[0]\` should be an object`],
-    ['null as body', 'null', noList],
+    ['null as the body', 'null', noList],
   ])('fails after five responses with %s', async ([, text, where], context) => {
     const { result, paths } = await read(context, list, text);
     expectError(result, list, where);
@@ -174,7 +183,7 @@ describe.each(lists.map((list) => [list.mode, list] as const))('`%s`', (mode, li
   });
 });
 
-describe.each([operations, projects].map((list) => [list.mode, list] as const))('`%s`', (_, list) => {
+describe.each([operations, projects].map((list) => [list.mode, list] as const))('%s', (_, list) => {
   const { body, record } = list;
 
   test('sends any cursor back unchanged, even an integer', async (context) => {
@@ -187,7 +196,7 @@ describe.each([operations, projects].map((list) => [list.mode, list] as const))(
     for (const path of paths.slice(1)) expect(path).toContain('?limit=100&cursor=');
   });
 
-  test('ends at an empty page and at the cursor that was sent', async (context) => {
+  test('stops at an empty page, and at a page that repeats the cursor of its request', async (context) => {
     const same = await read(context, list, (_, n) => body([record(n)], ['a', 'b', 'b'][n - 1]));
     expect(idsOf(same.result, list)).toHaveLength(3);
     const empty = await read(context, list, (_, n) => body(n < 3 ? [record(n)] : [], `c-${n}`));
@@ -203,10 +212,10 @@ describe.each([operations, projects].map((list) => [list.mode, list] as const))(
     ['has only known records and a new cursor', ofKnown],
     ['has only known records and the cursor that was sent', ofKnown.replace('c-2', 'c-1')],
     ['names unavailable projects', more({ unavailable_project_ids: ['p-2'] })],
-    ['comes with an error', more({ error: 'a shard is down' })],
-    ['comes with errors', more({ errors: [{ message: 'a shard is down' }] })],
-    ['announces another page, but has no cursor', { body: body([record(3)]), headers: { link } }],
-  ])('repeats the request for a page that %s, and fails after five', async ([, second], context) => {
+    ['has a field “error”', more({ error: 'a shard is down' })],
+    ['has a field “errors”', more({ errors: [{ message: 'a shard is down' }] })],
+    ['names another page in the header Link, but has no cursor', { body: body([record(3)]), headers: { link } }],
+  ])('requests a page up to five times if it %s', async ([, second], context) => {
     const first = body([record(1), record(2)], 'c-1');
     const last = body([record(3)]);
     const recovers = await read(context, list, (_, n) => (n === 1 ? first : n < 6 ? second : last));
@@ -226,12 +235,12 @@ function past(stage: Stage, count: number): string[] {
 }
 
 test.for([
-  [{}, 100, 1],
-  [{ limit: '0' }, 260, 4],
-  [{ 'fail-on': 'empty' }, 260, 4],
-  [{ since: '101m' }, 101, 3],
-  [{ since: '3h', limit: '100' }, 100, 1],
-] as const)('with %o, list-operations lists %i of 260 (requests: %i)', async ([inputs, count, requests], context) => {
+  [100, 'by default', {}, 1],
+  [260, 'with limit: 0', { limit: '0' }, 4],
+  [260, 'with fail-on: empty', { 'fail-on': 'empty' }, 4],
+  [101, 'with since: 101m', { since: '101m' }, 3],
+  [100, 'with since: 3h and limit: 100', { since: '3h', limit: '100' }, 1],
+] as const)('list-operations lists %i of 260 operations %s', async ([count, , inputs, requests], context) => {
   const stage = await setStage(context, { operations: 0 });
   const ids = past(stage, 260);
   const result = await stage.runMode('list-operations', { 'project-id': stage.projectId, ...inputs });
@@ -240,7 +249,7 @@ test.for([
   expect(stage.paths()).toHaveLength(requests);
 });
 
-test('`list-operations` reads pages until `limit` operations match the filter', async (context) => {
+test('list-operations reads pages until limit operations match the filter', async (context) => {
   const stage = await setStage(context, { operations: 0 });
   const older = stage.operation({ ...failsIn(0), ageMs: 600 * minute }).id;
   past(stage, 230);
@@ -253,7 +262,7 @@ test('`list-operations` reads pages until `limit` operations match the filter', 
   expect(await found({ limit: '2' })).toEqual([newer, older]);
 });
 
-test('`list-projects` sends org-id with every page', async (context) => {
+test('list-projects sends org-id with every page', async (context) => {
   const respond = (_: string, n: number) => projects.body([projects.record(n)], n < 3 ? `c-${n}` : undefined);
   const { paths } = await read(context, projects, respond, { 'org-id': 'org-a&b' });
   const ids = paths.map((path) => new URLSearchParams(path.split('?')[1]).get('org_id'));
@@ -261,13 +270,13 @@ test('`list-projects` sends org-id with every page', async (context) => {
   expect(paths[0]).toBe('projects?org_id=org-a%26b');
 });
 
-test('`list-projects` answers a 400 that asks for org_id with the name of its input', async (context) => {
+test('list-projects names its input org-id in the error if a 400 asks for org_id', async (context) => {
   const body = '{"message":"org_id is required"}';
   const { result } = await read(context, projects, () => ({ status: 400, body }));
   expectError(result, projects, /org_id is required.* Set the input org-id\.$/);
 });
 
-test('`list-keys` with older-than lists keys that are older, and keys without a readable creation time', async (context) => {
+test('list-keys with older-than lists keys that are older, and keys without a readable creation time', async (context) => {
   const times = [undefined, null, 'yesterday', 0, '2023-10-02T23:59:59Z', '2023-10-03T00:01:00Z'];
   const records = times.map((created_at, n) => ({ id: n, name: n === 0 ? 'other' : 'shop', created_at }));
   const inputs = { 'older-than': '90d', filter: 'name=shop' };
@@ -280,7 +289,7 @@ test.for([
   ['a valid list', 'ok', `[{"id":5,"name":"shop","key":"${secret}"},{"key":"${secret}\\"","id":6}]`],
   ['a record without an id', 'error', `[{"name":"shop","key":"${secret}"}]`],
   ['invalid JSON', 'error', `[{"id":5,"key":"${secret}"},]`],
-] as const)('`list-keys` never shows a secret in %s', async ([, status, text], context) => {
+] as const)('list-keys never shows the text of a key that stands in %s', async ([, status, text], context) => {
   const { result } = await read(context, keys, text);
   expect(result.outputs['status']).toBe(status);
   if (status === 'ok') expect(recordsOf(result, keys)).toEqual([{ id: 5, name: 'shop' }, { id: 6 }]);
@@ -292,14 +301,14 @@ test.for([
 test.for([
   ['list-projects', projects],
   ['list-keys', keys],
-] as const)('`%s` shows host and IP addresses only in outputs and result-file', async ([, list], context) => {
+] as const)('%s shows host names and IP addresses only in outputs and result-file', async ([, list], context) => {
   const { result } = await read(context, list, list.body([list.full]), { 'fail-on': 'match' });
   const address = /eu\.db\.example|203\.0\.113\.77/;
   for (const text of [result.outputs[`${list.noun}s`], resultFileOf(result)]) expect(text).toMatch(address);
   expect(result.output + result.summary).not.toMatch(address);
 });
 
-test('of an operation that is listed twice, the output has what was seen last', async (context) => {
+test('list-operations outputs the later record of an operation that is listed twice', async (context) => {
   const page = (status: string, other: number, cursor?: string) =>
     operations.body([{ id: uuid(1), status }, operations.record(other)], cursor);
   const respond = (_: string, n: number) => (n === 1 ? page('running', 2, 'c') : page('failed', 3));
@@ -307,13 +316,13 @@ test('of an operation that is listed twice, the output has what was seen last', 
   expect(recordsOf(result, operations)[0]).toEqual({ id: uuid(1), status: 'failed' });
 });
 
-test('a summary has the column of failures only if an operation has any', async (context) => {
+test('the summary of list-operations has a column “Failures” only if an operation had failures', async (context) => {
   const summaryOf = async (record: Json) => (await read(context, operations, operations.body([record]))).result.summary;
   expect(await summaryOf(operations.full)).toMatch(/<th>Failures<\/th>.*\n.*<td><code>2<\/code><\/td>/);
   expect(await summaryOf({ ...operations.full, failures_count: 0 })).not.toContain('Failures');
 });
 
-test('a summary says how old each key is', async (context) => {
+test('the summary of list-keys shows the age of each key', async (context) => {
   const date = 'Sat, 31 Jan 2026 11:40:00 GMT';
   const { result } = await read(context, keys, () => ({
     status: 200,

@@ -7,7 +7,7 @@ import { status as fault } from '../kit/fault.js';
 import { type Inputs, type Mode, requiredInputs, uuid } from '../kit/inputs.js';
 import { errorOf, resultFileOf, setStage, staged, warningsOf } from '../kit/stage.js';
 
-staged('a successful wait sets all outputs, and masks only the parent key', async ({ stage }) => {
+staged('wait-operation sets all its outputs, and masks only the API key', async ({ stage }) => {
   const ids = [60_000, 0, 120_000].map((ageMs) => stage.operation({ ageMs, lengthMs: 0 }).id);
   const [, newer] = ids;
   const result = await stage.run({ 'operation-id': ids.join(',') });
@@ -26,17 +26,20 @@ staged('a successful wait sets all outputs, and masks only the parent key', asyn
 staged.for<[mode: Mode, inputs: Inputs, message: RegExp]>([
   ['wait-operation', {}, /^1 operation finished$/],
   ['revoke-key', { 'ignore-not-found': 'true' }, /^1 not found$/],
-])('the output message of %s is the headline of a success, and the error of a failure', async (row, { stage }) => {
-  const [mode, inputs, message] = row;
-  const ids = { 'project-id': stage.projectId, 'operation-id': stage.operation({ lengthMs: 0 }).id };
-  const own = Object.fromEntries(Object.entries(ids).filter(([name]) => name in requiredInputs[mode]));
-  const given = { ...requiredInputs[mode], ...own, ...inputs };
-  expect((await stage.runMode(mode, given)).outputs['message']).toMatch(message);
-  stage.service.faults.add({ fault: fault(403, { body: '{"message":"no\\n::error::x ##[x]"}' }) });
-  const failed = await stage.runMode(mode, { ...given, timeout: '30s' });
-  expect(failed.outputs['message']).toBe(errorOf(failed).replace(/\s+/g, ' '));
-  expect(failed.outputs['message']).toMatch(/403/);
-});
+])(
+  'the output message of %s is the headline after a success, and the error after a failure',
+  async (row, { stage }) => {
+    const [mode, inputs, message] = row;
+    const ids = { 'project-id': stage.projectId, 'operation-id': stage.operation({ lengthMs: 0 }).id };
+    const own = Object.fromEntries(Object.entries(ids).filter(([name]) => name in requiredInputs[mode]));
+    const given = { ...requiredInputs[mode], ...own, ...inputs };
+    expect((await stage.runMode(mode, given)).outputs['message']).toMatch(message);
+    stage.service.faults.add({ fault: fault(403, { body: '{"message":"no\\n::error::x ##[x]"}' }) });
+    const failed = await stage.runMode(mode, { ...given, timeout: '30s' });
+    expect(failed.outputs['message']).toBe(errorOf(failed).replace(/\s+/g, ' '));
+    expect(failed.outputs['message']).toMatch(/403/);
+  },
+);
 
 test('result-file is written to RUNNER_TEMP or the temporary folder, readable only by its owner', async (context) => {
   const stage = await setStage(context);
@@ -57,7 +60,7 @@ const lists: [mode: Mode, noun: string, count: number, body: (records: string) =
 ];
 
 test.for(lists)(
-  '`%s` leaves an array of more than 30,000 characters empty, with one warning',
+  '%s leaves an output of records of more than 30,000 characters empty, with one warning',
   async (list, context) => {
     const [mode, noun, count, body] = list;
     let response = '';
@@ -83,7 +86,7 @@ test.for(lists)(
   },
 );
 
-test('a step leaves an output of more than 200,000 characters empty, and one warning names all of them', async (context) => {
+test('list-projects leaves outputs of more than 200,000 characters empty, and names them in one warning', async (context) => {
   const projects = async (extra: number) => {
     const ids = Array.from({ length: 100 }, (_, n) => String(n).padStart(1_996, 'é'));
     const body = JSON.stringify({ projects: [...ids, 'x'.repeat(extra)].map((id) => ({ id })) });
@@ -99,7 +102,7 @@ test('a step leaves an output of more than 200,000 characters empty, and one war
   expect(JSON.parse(resultFileOf(more)).project_ids).toHaveLength(101);
 });
 
-test('outputs and result-file escape ##[ in records, and their JSON has the same value', async (context) => {
+test('outputs and result-file escape “##[” in records without a change of the JSON value', async (context) => {
   let body = '';
   const stage = await setStage(context, { oneJob: true, respond: () => body });
   const parts = ['##[', '#', '[', '##[error]', '\\', '"', '\\u0023', '\n', '🙂', 'x'];

@@ -22,7 +22,7 @@ function shown(result: StepResult): string {
   return [result.output, result.summary, ...Object.values(result.outputs), file].join('\n');
 }
 
-staged('response-file is relative to the workspace, and the step reads only ids from it', async ({ stage }) => {
+staged('wait-operation finds response-file in the workspace, and reads only ids from it', async ({ stage }) => {
   const [id, other] = [1, 2].map(() => stage.operation({ lengthMs: 300 }).id);
   const job = new Job();
   const body = {
@@ -41,12 +41,17 @@ staged('response-file is relative to the workspace, and the step reads only ids 
 test.for<readonly [found: string, what: string, bytes: string, ids: readonly string[]]>([
   ['two ids', '`operations`', `{"operations":[{"id":"${one}"},{"id":"${two}"}]}`, [one, two]],
   ['one id', '`operation`', `{"operation":{"id":"${one}","project_id":"p"}}`, [one]],
-  ['two ids', 'both fields', `{"operation":{"id":"${two}"},"operations":[{"id":"${one}"}]}`, [one, two]],
-  ['one id', 'null as project', `{"operation":{"id":"${one}","project_id":null},"project_id":null}`, [one]],
+  [
+    'two ids',
+    '`operation` and `operations`',
+    `{"operation":{"id":"${two}"},"operations":[{"id":"${one}"}]}`,
+    [one, two],
+  ],
+  ['one id', 'null as project_id', `{"operation":{"id":"${one}","project_id":null},"project_id":null}`, [one]],
   ['no ids', 'an empty list', '{"operations":[]}', []],
   ['one id', 'a bare array of operations', `[{"id":"${one}","status":"running"}]`, [one]],
   ['one id', 'a UTF-8 byte order mark', `\uFEFF{"operations":[{"id":"${one}"}]}\r\n`, [one]],
-])('the step reads %s from a response-file with %s', async ([, , bytes, ids], context) => {
+])('wait-operation reads %s from a response-file with %s', async ([, , bytes, ids], context) => {
   const stage = await setStage(context, { respond });
   const result = await stage.run(write(stage, bytes));
   expect(result.outputs).toMatchObject({ status: 'finished', 'operation-ids': JSON.stringify(ids) });
@@ -56,26 +61,26 @@ test.for<readonly [found: string, what: string, bytes: string, ids: readonly str
 
 const operations = `"operations":[{"id":"${one}"}]`;
 staged.for<readonly [what: string, text: string, message: RegExp]>([
-  ['headers before the body', 'HTTP/2 200\n\n{"hunter2":1}', /not JSON.*without -i/],
+  ['HTTP headers before the body', 'HTTP/2 200\n\n{"hunter2":1}', /not JSON.*without -i/],
   ['a truncated body', '{"hunter2":1', /not JSON/],
   ['an error response', '{"code":"hunter2","message":"hunter2"}', /contains no operations.*fail-with-body/],
   ['an error beside an empty list', '{"error":"hunter2","operations":[]}', /an error and no operations/],
-  ['operations that are a string', '{"operations":"hunter2"}', /contains no operations.*operation-id: all/],
+  ['a text as operations', '{"operations":"hunter2"}', /contains no operations.*operation-id: all/],
   ['a record without id', `{"operations":[{"id":"${one}"},{"hunter2":1}]}`, /has no UUID in operations\[1\]\.id/],
   ['an id that is not a UUID', '{"operation":{"id":"hunter2"}}', /has no UUID in operation\.id/],
   [
-    'another project',
+    'an operation of another project',
     `{"operation":{"id":"${one}","project_id":"hunter2"}}`,
     /project \(operation\.project_id\).*operation-id: all/,
   ],
-])('a response-file with %s is rejected, and none of its values is shown', async ([, body, message], { stage }) => {
+])('wait-operation rejects a response-file with %s, and hides its values', async ([, body, message], { stage }) => {
   const result = await rejectInputs(stage, 'wait-operation', write(stage, body));
   expect(errorOf(result)).toMatch(/^Bad input: response-file: “[^”]+” /);
   expect(errorOf(result)).toMatch(message);
   expect(shown(result)).not.toContain('hunter2');
 });
 
-test('a response-file that is missing, JSON or too large is rejected', async (context) => {
+test('wait-operation rejects a response-file that is missing, larger than 8 MiB, or JSON in place of a path', async (context) => {
   const stage = await setStage(context, { oneJob: true });
   const huge = write(stage, '');
   truncateSync(String(huge['response-file']), 8 * 1024 * 1024 + 1);

@@ -25,17 +25,17 @@ const accepted = (body: string) => status(200, { body });
 const echoes = Object.entries<Fault>({
   'as the message of an error': rejected(`{"message":"${json} may not","code":"FORBIDDEN"}`),
   'as the code of an error': rejected(`{"error":{"code":"${json}"}}`),
-  'with \\u escapes where a message is shortened': rejected(`{"message":"${far} ${escaped}"}`),
+  'in a long message with \\u escapes': rejected(`{"message":"${far} ${escaped}"}`),
   'in an error that is not JSON': rejected(`no: ${key}`),
   'in the request id': status(403, { headers: { 'x-request-id': `${key}-1` } }),
   'in Retry-After': status(403, { headers: { 'retry-after': key } }),
-  'as a 200 body that is not JSON': accepted(key),
+  'as a 200 response that is not JSON': accepted(key),
   'in place of an id': accepted(`{"operation":{"id":"${json}","status":"finished"},"id":"${json}"}`),
 });
 
 // These modes word their errors differently. The others have those of list-keys.
 for (const mode of ['wait-operation', 'list-keys', 'create-key', 'revoke-key'] as const)
-  test.for(echoes)(`${mode} never prints a key that the service echoes %s`, async ([, fault], context) => {
+  test.for(echoes)(`${mode} never prints an API key that the service repeats %s`, async ([, fault], context) => {
     const { service, runMode } = await setStage(context, { apiKey: key, faults: [{ fault }] });
     const result = await runMode(mode, { ...requiredInputs[mode], timeout: '20s' }, { debug: true });
     expect(result.conclusion).toBe('failure');
@@ -49,7 +49,7 @@ test.for<[place: string, response: (made: string) => Partial<HttpResponse>]>([
   ['the code', (made) => ({ body: `{"code":"${made}"}` })],
   ['a body that is not JSON', (made) => ({ body: `Stored ${made}: failed` })],
   ['the request id', (made) => ({ headers: { 'x-request-id': made } })],
-])('create-key does not print the key that is in %s', async ([, response], context) => {
+])('create-key never prints a new key that an unusable response has in %s', async ([, response], context) => {
   for (const status of [200, 302, 422, 500])
     for (const made of ['deadbeefcafe0123', 'ab:cd:ef:01:23', 'abcdefg1', 'a-key-of-letters']) {
       const { runMode } = await setStage(context, { respond: () => ({ status, ...response(made) }) });
@@ -65,18 +65,18 @@ const waited = (what: string, status: string) =>
   ['wait-operation', what, 'operations', `{"operation":${operation(status)}}`] as const;
 test.for<readonly [mode: Mode, what: string, output: string, body: string]>([
   waited('an operation that failed', 'failed'),
-  waited('an operation with the key as its status', key),
+  waited('an operation, also as its status', key),
   ['list-operations', 'an operation', 'operations', `{"operations":[${operation('finished')}]}`],
   ['list-projects', 'a project', 'projects', `{"projects":[{"id":"p-1","name":"${json}",${fields}}]}`],
   ['list-keys', 'a listed key', 'keys', `[{"id":7,"name":"${json}",${fields}}]`],
-])('%s never prints an api-key that is in the fields of %s', async ([mode, , output, body], context) => {
+])('%s never prints an API key that stands in the fields of %s', async ([mode, , output, body], context) => {
   const { runMode } = await setStage(context, { apiKey: key, respond: () => body });
   const result = await runMode(mode, { ...requiredInputs[mode], timeout: '1s' }, { debug: true });
   expect(result.outputs[output]).toMatch(/"id":/);
   expectHidden(result);
 });
 
-test('the debug log of a request shows neither its headers nor its body', async (context) => {
+test('the debug log shows neither headers nor bodies of requests and responses', async (context) => {
   const fault = status(503, { headers: { 'x-other': 'only-in-a-header' }, body: '{"hint":"only-in-the-body"}' });
   const { runMode } = await setStage(context, { faults: [{ fault }] });
   const { commands, output } = await runMode('list-keys', {}, { debug: true });
@@ -88,6 +88,6 @@ test.for<readonly [mode: string, inputs: Inputs]>([
   ['list-keys', { timeout: key }],
   ['wait-operation', { 'operation-id': `${id},${key}` }],
   ['revoke-key', { 'key-id': key }],
-])('the error of %s for an input that contains the api-key does not show it', async ([mode, inputs], context) => {
+])('%s does not show an API key that stands in an invalid input', async ([mode, inputs], context) => {
   expectHidden(await rejectInputs(await setStage(context, { apiKey: key }), mode, inputs, { debug: true }));
 });

@@ -28,7 +28,7 @@ async function send(context: TestContext, options: StageOptions = {}, inputs: In
 const changes = ({ service }: Stage) => service.requests.filter(({ method }) => method !== 'GET');
 const responseOf = ({ outputs, readFile }: StepResult) => readFile(outputs['response-file'] ?? '');
 
-test('send-request sends one request, and succeeds when all that it started has ended well', async (context) => {
+test('send-request sends one request, and succeeds when all operations that it started have ended well', async (context) => {
   const { stage, result } = await send(context, { newOperations: runs(20) });
   expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'finished', count: '2' } });
   expect(result.ms).toEqual(between(20 * second, 24 * second));
@@ -43,17 +43,17 @@ test('send-request sends one request, and succeeds when all that it started has 
   );
 });
 
-test.for<[what: string, options: StageOptions, inputs: Inputs, end: string]>([
-  ['an operation fails', { newOperations: failsIn(5) }, {}, 'failed'],
-  ['an operation runs beyond the deadline', { newOperations: forever }, { timeout: '1m' }, 'timeout'],
-])('send-request ends as it should if %s, and has the response', async ([, options, inputs, end], context) => {
+test.for<[end: string, what: string, options: StageOptions, inputs: Inputs]>([
+  ['failed', 'an operation fails', { newOperations: failsIn(5) }, {}],
+  ['timeout', 'an operation runs beyond the deadline', { newOperations: forever }, { timeout: '1m' }],
+])('send-request ends as %s if %s, and writes response-file', async ([end, , options, inputs], context) => {
   const { result } = await send(context, options, inputs);
   expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: end, count: '2' } });
   expect(JSON.parse(responseOf(result))).toHaveProperty('branch');
 });
 
 test.for(['POST', 'PUT', 'PATCH', 'DELETE'])(
-  'send-request sends a %s with its query, and its body or none',
+  'send-request sends a %s with its query, both with and without a body',
   async (method, context) => {
     for (const body of ['', '[]']) {
       const sent: unknown[] = [];
@@ -71,8 +71,8 @@ test.for(['POST', 'PUT', 'PATCH', 'DELETE'])(
 test.for<[what: string, response: { status: number; body: string }]>([
   ['a 204', { status: 204, body: '' }],
   ['an object without operations', { status: 201, body: '{"branch":{"id":"br-1"}}' }],
-  ['empty operations', { status: 200, body: '{"operations":[]}' }],
-])('after %s, send-request has nothing to wait for', async ([, response], context) => {
+  ['an empty list of operations', { status: 200, body: '{"operations":[]}' }],
+])('send-request succeeds after %s, but fails with fail-on: empty', async ([, response], context) => {
   const respond = () => response;
   const { result } = await send(context, { respond }, { request: 'DELETE /projects/p-1' });
   expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'finished', count: '0' } });
@@ -83,7 +83,7 @@ test.for<[what: string, response: { status: number; body: string }]>([
   expect(errorOf(strict.result)).toMatch(/no operation/);
 });
 
-test('operations are waited for in the project of their record, else of the path', async (context) => {
+test('send-request waits for an operation in the project of its record, else in that of the path', async (context) => {
   const records = [
     { id: uuid(1), status: 'running', project_id: 'p-2' },
     { id: uuid(2), status: 'running' },
@@ -102,8 +102,8 @@ test.for<[what: string, response: string]>([
   ['a login page', '<!doctype html><title>Sign in</title>'],
   ['an array', '[]'],
   ['an operation without a status', `{"operations":[{"id":"${uuid(1)}"}]}`],
-  ['an operation of no project', `{"operations":[{"id":"${uuid(1)}","status":"running"}]}`],
-])('a 200 with %s is no proof, so the step fails and sends nothing again', async ([, response], context) => {
+  ['an operation without a project', `{"operations":[{"id":"${uuid(1)}","status":"running"}]}`],
+])('send-request fails after a 200 with %s, and does not repeat its request', async ([, response], context) => {
   const { stage, result } = await send(context, { respond: () => response }, { request: 'POST /projects' });
   expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'error' } });
   expect(errorOf(result)).toMatch(/may have been carried out/);
@@ -114,10 +114,10 @@ test.for<[what: string, response: string]>([
 test.for<[what: string, fault: Fault]>([
   ['a 500', status(500)],
   ['a 408', status(408)],
-  ['a page with 404', page(404)],
-  ['a connection that is cut', lost],
+  ['an HTML page with status 404', page(404)],
+  ['a cut connection', lost],
   ['no response', hang],
-])('after %s, send-request sends nothing again, and names “all” and the project', async ([, fault], context) => {
+])('send-request does not repeat its request after %s, but advises a wait', async ([, fault], context) => {
   const { stage, result } = await send(context, { faults: [onBranch(fault)] });
   expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'error' } });
   expect(errorOf(result)).toMatch(/may have been carried out/);
@@ -126,20 +126,20 @@ test.for<[what: string, fault: Fault]>([
 });
 
 test.for<[what: string, faults: FaultRule[], requests: number]>([
-  ['423 for 20 s', [onBranch(retryAfter(423, 5), { count: 4 })], 5],
+  ['a 423 for 20 s', [onBranch(retryAfter(423, 5), { count: 4 })], 5],
   ['a 425', [onBranch(status(425))], 2],
-  ['429 with Retry-After', [onBranch(retryAfter(429, 7), { count: 3 })], 4],
-  ['a page with 429', [onBranch(page(429))], 2],
-])('send-request goes on after %s', async ([, faults, requests], context) => {
+  ['a 429 with Retry-After: 7', [onBranch(retryAfter(429, 7), { count: 3 })], 4],
+  ['an HTML page with status 429', [onBranch(page(429))], 2],
+])('send-request repeats its request after %s, and succeeds', async ([, faults, requests], context) => {
   const { stage, result } = await send(context, { faults });
   expect(result.conclusion).toBe('success');
   expect(changes(stage)).toHaveLength(requests);
 });
 
 test.for([
-  [9.9, 'success'],
-  [60, 'failure'],
-] as const)('a key that is unknown for %d s ends send-request in %s', async ([seconds, conclusion], context) => {
+  ['success', 9.9],
+  ['failure', 60],
+] as const)('send-request ends in %s if each request gets a 401 for %d s', async ([conclusion, seconds], context) => {
   const stage = await setStage(context, { newOperations: ended, faults: [onBranch(status(401), always)] });
   stage.after(seconds * second, () => stage.service.faults.clear());
   const result = await stage.runMode('send-request', { request: branches(stage), body });
@@ -147,28 +147,31 @@ test.for([
   if (conclusion === 'failure') expect(errorOf(result)).not.toMatch(/may have been carried out/);
 });
 
-test.for([400, 409])('a %d is told with the message of the service, and not repeated', async (code, context) => {
-  const fault = status(code, {
-    body: '{"message":"The name preview-1 is taken by br-0123456789abcdef.","code":"E1"}',
-  });
-  const { stage, result } = await send(context, { faults: [onBranch(fault)] });
-  expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'error' } });
-  expect(errorOf(result)).toContain('The name preview-1 is taken by br-0123456789abcdef. (code E1)');
-  expect(errorOf(result)).not.toMatch(/may have been carried out/);
-  expect(changes(stage)).toHaveLength(1);
-});
+test.for([400, 409])(
+  'send-request does not repeat its request after a %d, and shows the message of the service',
+  async (code, context) => {
+    const fault = status(code, {
+      body: '{"message":"The name preview-1 is taken by br-0123456789abcdef.","code":"E1"}',
+    });
+    const { stage, result } = await send(context, { faults: [onBranch(fault)] });
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'error' } });
+    expect(errorOf(result)).toContain('The name preview-1 is taken by br-0123456789abcdef. (code E1)');
+    expect(errorOf(result)).not.toMatch(/may have been carried out/);
+    expect(changes(stage)).toHaveLength(1);
+  },
+);
 
 test.for<[what: string, fault: Fault, isDoubtful: boolean]>([
-  ['423 until the deadline', status(423), false],
-  ['no response until the deadline', delay(300 * second), true],
-])('%s ends send-request as a timeout', async ([, fault, isDoubtful], context) => {
+  ['only 423s', status(423), false],
+  ['no response', delay(300 * second), true],
+])('send-request ends as timeout if it gets %s until the deadline', async ([, fault, isDoubtful], context) => {
   const { result } = await send(context, { faults: [onBranch(fault, always)] }, { timeout: '25s' });
   expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'timeout' } });
   expect(result.ms).toBeLessThanOrEqual(27 * second);
   expect(/may have been carried out/.test(errorOf(result))).toBe(isDoubtful);
 });
 
-test('a cancel while the request is out never ends as a success, and the summary says what may have been done', async (context) => {
+test('send-request says in its summary that a request that was cancelled may have been carried out', async (context) => {
   const stage = await setStage(context, { faults: [onBranch(delay(10 * second))] });
   const step = stage.startMode('send-request', { request: branches(stage), body });
   stage.after(5 * second, () => void step.cancel());
@@ -193,7 +196,7 @@ const secretRecord = {
   'private-KEY': secrets.eight,
 };
 
-test('secrets of request and response are masked, and stand in response-file alone', async (context) => {
+test('send-request masks the secrets of request and response, and writes them only to response-file', async (context) => {
   const request = { user: { name: 'visible-user', new_password: 'secret-of-request' } };
   const respond = () => JSON.stringify({ ...secretRecord, operations: [] });
   const inputs = { request: 'POST /projects?sslkey=secret-of-query', body: JSON.stringify(request) };
@@ -212,7 +215,7 @@ test('secrets of request and response are masked, and stand in response-file alo
     expect(others).not.toContain(secret);
 });
 
-test('a secret in the query is masked as it is written and as it is decoded', async (context) => {
+test('send-request masks a secret in its query both as it is written and as it is decoded', async (context) => {
   const inputs = { request: 'POST /projects?token=aGVsbG8+d29y%2FZA==&name=aGVsbG8visible' };
   const { result } = await send(context, {}, inputs);
   const secrets = ['aGVsbG8+d29y%2FZA==', 'aGVsbG8+d29y/ZA==', 'aGVsbG8 d29y/ZA=='];
@@ -220,7 +223,7 @@ test('a secret in the query is masked as it is written and as it is decoded', as
   expect(result.masks.join()).not.toContain('visible');
 });
 
-test('a 400 that repeats secrets, one cut and one on one line, shows no piece of them', async (context) => {
+test('send-request shows no part of its secrets that a 400 repeats', async (context) => {
   const long = `Start${'0123456789abcdefghij'.repeat(20)}End`;
   const lines = '-----BEGIN KEY-----\nabcdefghijkl\tmnop\n-----END KEY-----';
   const inputs = { request: post, body: JSON.stringify({ role: { password: long, private_key: lines } }) };
@@ -231,27 +234,27 @@ test('a 400 that repeats secrets, one cut and one on one line, shows no piece of
     expect(result.log + result.summary + result.outputs['message']).not.toContain(piece);
 });
 
-test.for<[request: string, problem: RegExp]>([
-  ['', /is empty.*Check the expression/],
-  ['GET /projects', /expected POST, PUT, PATCH or DELETE/],
-  ['POST https://elsewhere.test/v2/projects', /expected POST/],
-  ['POST //elsewhere.test/projects', /empty part/],
-  ['DELETE /projects/undefined', /“(null|undefined)”.*Check/],
-  [`DELETE /projects/\${{vars.X}}`, /is no value/],
-  ['DELETE /projects/../users', /“\.\.”/],
-  ['DELETE /projects/%2e%2E/users', /“\.\.”/],
-  ['POST /%61pi%5Fkeys', /API keys/],
-  ['POST /organizations/o-1/api_keys', /API keys/],
-  ['POST /x%2Fapi_keys', /API keys/],
-  ['POST /projects#fragment', /percent-encoded/],
-])('send-request refuses the request “%s”', async ([request, problem], context) => {
+test.for<[what: string, request: string, problem: RegExp]>([
+  ['that is empty', '', /is empty.*Check the expression/],
+  ['with GET', 'GET /projects', /expected POST, PUT, PATCH or DELETE/],
+  ['with a full URL', 'POST https://elsewhere.test/v2/projects', /expected POST/],
+  ['with an empty path segment', 'POST //elsewhere.test/projects', /empty part/],
+  ['with undefined in its path', 'DELETE /projects/undefined', /“(null|undefined)”.*Check/],
+  ['with an expression in its path', `DELETE /projects/\${{vars.X}}`, /is no value/],
+  ['with “..” in its path', 'DELETE /projects/../users', /“\.\.”/],
+  ['with an encoded “..” in its path', 'DELETE /projects/%2e%2E/users', /“\.\.”/],
+  ['with an encoded path to API keys', 'POST /%61pi%5Fkeys', /API keys/],
+  ['to create an API key', 'POST /organizations/o-1/api_keys', /API keys/],
+  ['with api_keys after an encoded slash', 'POST /x%2Fapi_keys', /API keys/],
+  ['with a fragment', 'POST /projects#fragment', /percent-encoded/],
+])('send-request rejects a request %s', async ([, request, problem], context) => {
   const result = await rejectInputs(await setStage(context), 'send-request', { request });
   expect(errorOf(result)).toMatch(/request: /);
   expect(errorOf(result)).toMatch(problem);
 });
 
 staged(
-  'bodies that are no JSON, no UTF-8, in two places or not readable are refused without their text',
+  'send-request rejects a body that is not JSON, given twice or unreadable, and does not show it',
   async ({ stage }) => {
     const file = join(stage.folder, 'body.json');
     writeFileSync(file, '{"password": "hidden-4711"');
@@ -285,7 +288,7 @@ staged('send-request sends nothing if NODE_DEBUG is set', async ({ stage }) => {
   expect(errorOf(result)).toMatch(/NODE_DEBUG.*print/);
 });
 
-test('a request that never reaches its host is repeated until the deadline', async (context) => {
+test('send-request repeats its request until the deadline if the host is unknown', async (context) => {
   const stage = await setStage(context);
   const inputs = { request: post, 'base-url': 'https://unknown.test/v2', timeout: '3m' };
   const result = await stage.runMode('send-request', inputs);
@@ -296,7 +299,7 @@ test('a request that never reaches its host is repeated until the deadline', asy
 });
 
 test.for(['failed', 'finished'])(
-  'an operation that the response shows as %s needs no other answer',
+  'send-request sends no other request for an operation that its response shows as %s',
   async (status, context) => {
     const record = { id: uuid(1), status, project_id: 'p-1' };
     const respond = () => JSON.stringify({ operations: [record] });
@@ -306,7 +309,7 @@ test.for(['failed', 'finished'])(
   },
 );
 
-test('a 2xx that cannot be used still leaves its response in response-file', async (context) => {
+test('send-request writes even a 2xx response that it cannot use to response-file', async (context) => {
   const response = '{"operations":[{"id":"x"}],"connection_uri":"db://secret-of-response"}';
   const { result } = await send(context, { respond: () => response }, { request: post });
   expect(result.outputs['status']).toBe('error');

@@ -19,6 +19,17 @@ export const retryAfter = (code: number, seconds: number): Fault => status(code,
 
 export const delay = (ms: number): Fault => ({ kind: 'delay', ms });
 
+function wordsFor(fault: Fault): string {
+  if (fault.kind === 'hang-before-headers') return 'no response';
+  if (fault.kind === 'cut-before-headers') return 'a cut connection';
+  if (fault.kind === 'html') return `an HTML page with status ${fault.status ?? 200}`;
+  if (fault.kind !== 'status') return fault.kind;
+  const { retryAfter } = fault;
+  return `a ${fault.status}${retryAfter && 'seconds' in retryAfter ? ` with Retry-After: ${retryAfter.seconds}` : ''}`;
+}
+/** Rows of a test whose title names the fault. */
+export const inWords = (...faults: readonly Fault[]) => faults.map((fault) => [wordsFor(fault), fault] as const);
+
 type Which = Partial<FaultRule>;
 
 const on = (endpoint: NonNullable<FaultRule['endpoint']>, usual: Which) => {

@@ -15,7 +15,7 @@ export const patient = { 'fail-fast': 'false' };
 
 export const targets: [what: string, inputs: Inputs][] = [
   ['one id', {}],
-  ['all', all],
+  ['operation-id: all', all],
 ];
 
 /** The end of a wait in which no operation counts. */
