@@ -16,15 +16,19 @@ async function makeKey({ service, runMode }: Stage, env: Env, inputs = {}) {
 const by = (server: string, repository = '123456789') => repositoryFingerprint(server, repository);
 const hub = 'https://github.com';
 test.for<[what: string, env: Env, run: object]>([
-  ['the run and the attempt', { GITHUB_RUN_ID: '77', GITHUB_RUN_ATTEMPT: '3' }, { id: '77', attempt: 3 }],
-  ['the same repository after a rename', { GITHUB_REPOSITORY: 'acme-inc/store' }, { fingerprint: by(hub) }],
-  ['another server', { GITHUB_SERVER_URL: 'https://GHE.example' }, { fingerprint: by('https://ghe.example') }],
-  ['owner/name if no id is set', { GITHUB_REPOSITORY_ID: '' }, { fingerprint: by(hub, 'acme/shop') }],
-])('the name of a new key tells %s', async ([, env, run], context) => {
+  ['the run id and the attempt', { GITHUB_RUN_ID: '77', GITHUB_RUN_ATTEMPT: '3' }, { id: '77', attempt: 3 }],
+  ['a fingerprint that survives a rename', { GITHUB_REPOSITORY: 'acme-inc/store' }, { fingerprint: by(hub) }],
+  [
+    'a fingerprint of the server',
+    { GITHUB_SERVER_URL: 'https://GHE.example' },
+    { fingerprint: by('https://ghe.example') },
+  ],
+  ['a fingerprint of owner/name if no id is set', { GITHUB_REPOSITORY_ID: '' }, { fingerprint: by(hub, 'acme/shop') }],
+])('the name of a new key holds %s', async ([, env, run], context) => {
   expect(await makeKey(await setStage(context), env)).toMatchObject({ isKept: false, run });
 });
 
-test('the name of a new key begins with the name of its repository, and tells whether the key is kept', async (context) => {
+test('the name of a new key begins with that of its repository, and marks a key made with revoke-in-post: false', async (context) => {
   const stage = await setStage(context, { oneJob: true });
   for (const [repository, start] of [
     ['acme/Shop', 'shop-'],
@@ -40,14 +44,14 @@ test('the name of a new key begins with the name of its repository, and tells wh
     }
 });
 
-test('no two steps of a run give their keys the same name', async (context) => {
+test('no two create-key steps of a run give their keys the same name', async (context) => {
   const stage = await setStage(context, { oneJob: true });
   const names = new Set<string>();
   for (let n = 0; n < 20; n++) names.add((await makeKey(stage, {})).name);
   expect(names.size).toBe(20);
 });
 
-test('create-key makes no key whose name tells no run', async (context) => {
+test('create-key sends no request if GITHUB_RUN_ID is empty', async (context) => {
   const stage = await setStage(context);
   const result = await stage.runMode('create-key', {}, { env: { GITHUB_RUN_ID: '' } });
   expect(result).toMatchObject({ exitCode: 1, outputs: { status: 'error' } });

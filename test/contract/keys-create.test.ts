@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, type TestContext, test } from 'vitest';
 import type { Fault, FaultRule } from '../../control-plane/index.js';
-import { hang, lost, onCreate, page, retryAfter, status } from '../kit/fault.js';
+import { hang, inWords, lost, onCreate, page, retryAfter, status } from '../kit/fault.js';
 import { type Inputs, rejectInputs } from '../kit/inputs.js';
 import { noLeftovers, parentKey, runJob, setKeyStage } from '../kit/key-stage.js';
 import { secretsShown } from '../kit/secrets-shown.js';
@@ -41,7 +41,7 @@ test('create-key outputs the key after one request, and shows its id and name in
   expect(service.requests).toMatchObject([{ method: 'POST', path: '/v2/api_keys', headers, body }]);
 });
 
-test('create-key masks the key, but not the key id', async (context) => {
+test('create-key masks the new key, but not its id', async (context) => {
   const secret = `ctl_${'Zq7/Wm+4"Lk&9%Xs<2\\Vb'.repeat(3)}_end=`;
   const body = JSON.stringify({ id: 77_123_456, key: secret });
   const { stage, main } = await runCreate(context, [onCreate(status(200, { body }))]);
@@ -51,7 +51,7 @@ test('create-key masks the key, but not the key id', async (context) => {
   expect(secretsShown([main], { minted: [secret], others: [stage.service.apiKey] })).toEqual([]);
 });
 
-test('with revoke-in-post: false, create-key leaves the key alive, and post does nothing', async (context) => {
+test('post does nothing after create-key with revoke-in-post: false, and the key stays alive', async (context) => {
   const { stage, main } = await runCreate(context, [], { 'revoke-in-post': 'false' });
   expect(main.conclusion).toBe('success');
   expect(main.outputs['key-name']).toMatch(/-kept9876543210-1-/);
@@ -70,13 +70,13 @@ staged.for(['http', '0'])('create-key sends no request if NODE_DEBUG is “%s”
 
 const unknownHost = { 'base-url': 'https://unknown.test/v2' };
 test.for<[what: string, faults: readonly FaultRule[], inputs: Inputs, message: RegExp]>([
-  ['the response is 422', [onCreate(status(422))], {}, /says/],
-  ['every response is 401', [onCreate(status(401), always)], {}, /401/],
-  ['every response is 429', [onCreate(status(429), always)], { timeout: '1m' }, /429/],
-  ['every response is an HTML page with 429', [onCreate(page(429), always)], { timeout: '1m' }, /429/],
-  ['the response is an HTML page with 407', [onCreate(page(407))], {}, /407/],
+  ['the response is a 422', [onCreate(status(422))], {}, /says/],
+  ['every response is a 401', [onCreate(status(401), always)], {}, /401/],
+  ['every response is a 429', [onCreate(status(429), always)], { timeout: '1m' }, /429/],
+  ['every response is an HTML page with status 429', [onCreate(page(429), always)], { timeout: '1m' }, /429/],
+  ['the response is an HTML page with status 407', [onCreate(page(407))], {}, /407/],
   ['the host is unknown', [], unknownHost, /Unknown host/],
-])('if %s, create-key says that no key was made, and post does nothing', async ([, faults, inputs, says], context) => {
+])('create-key says that no key was made, and post does nothing, if %s', async ([, faults, inputs, says], context) => {
   const { stage, main } = await runCreate(context, faults, inputs);
   expectNoKey(main);
   expect(errorOf(main)).toMatch(says);
@@ -86,19 +86,21 @@ test.for<[what: string, faults: readonly FaultRule[], inputs: Inputs, message: R
 
 const secret = 'a-secret-that-nobody-may-see';
 const withBody = (body: string): Fault => status(200, { body, done: 'now' });
-const unusableBodies = ['{"id":5}', `{"key":"${secret}"}`, '{"id":5,"key":12345678901}', `{"id":5,"key":"${secret}ü"}`];
 
 /** Each response, or its loss, leaves open whether a key was created. */
 const ambiguous: readonly (readonly [what: string, fault: Fault])[] = [
-  ['a closed connection', lost],
+  ['a cut connection', lost],
   ['a timeout in the middle of a response', { kind: 'hang-mid-body' }],
   ['an endless body', { kind: 'endless-body' }],
-  ['an HTML page with 403', page(403, { done: 'now' })],
+  ['an HTML page with status 403', page(403, { done: 'now' })],
   ...[408, 409].map((code) => [`a ${code}`, status(code, { done: 'now' })] as const),
-  ...unusableBodies.map((body) => [`the body ${body}`, withBody(body)] as const),
+  ['a response without a key', withBody('{"id":5}')],
+  ['a response without an id', withBody(`{"key":"${secret}"}`)],
+  ['a response whose key is a number', withBody('{"id":5,"key":12345678901}')],
+  ['a response whose key is not ASCII', withBody(`{"id":5,"key":"${secret}ü"}`)],
 ];
 test.for(ambiguous)(
-  'after %s, create-key repeats the create, and post revokes what it made',
+  'create-key sends its request again after %s, and post revokes both keys',
   async ([, fault], context) => {
     const job = await runJob(context, { inMain: [onCreate(fault)] });
     expect(job.main).toMatchObject({ conclusion: 'success', annotations: [] });
@@ -115,11 +117,11 @@ test.for(ambiguous)(
 
 const failing = (count: number) => [onCreate(status(500, { done: 'now' }), { count })];
 const mixed = [onCreate(lost), onCreate(retryAfter(429, 2), { count: 4, from: 2 }), onCreate(lost, { nth: 6 })];
-test.for<[what: string, conclusion: 'success' | 'failure', faults: FaultRule[], creates: number]>([
-  ['two ambiguous creates', 'success', failing(2), 3],
-  ['three ambiguous creates', 'failure', failing(3), 3],
-  ['two ambiguous creates and four that were refused', 'success', mixed, 7],
-])('after %s, create-key ends in %s', async ([, conclusion, inMain, creates], context) => {
+test.for<[conclusion: 'success' | 'failure', what: string, faults: FaultRule[], creates: number]>([
+  ['success', 'two 500s', failing(2), 3],
+  ['failure', 'three 500s', failing(3), 3],
+  ['success', 'two cut connections and four 429s', mixed, 7],
+])('create-key ends in %s after %s', async ([conclusion, , inMain, creates], context) => {
   const job = await runJob(context, { inMain });
   expect(job.main.conclusion).toBe(conclusion);
   expect(job.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(creates);
@@ -131,39 +133,39 @@ test.for<[what: string, conclusion: 'success' | 'failure', faults: FaultRule[], 
 });
 
 // The service creates its key at the second request. Main is killed at each moment, so also between any two writes.
-test.for([lost, hang])('a kill of main at any moment leaves no key alive (%j)', async (fault, context) => {
-  for (let ms = 0; ms <= 1_200; ms += ms < 130 ? 15 : 120) {
-    const job = await runJob(context, {
-      inMain: [onCreate(fault)],
-      trip: () => 20,
-      duringMain: async (main, { after }) => after(ms, () => main.kill()),
-    });
-    expect(job.left, `${ms} ms`).toEqual(noLeftovers);
-    expect(job.post.conclusion).toBe('success');
-  }
-});
-
-const filler = (word: string) => JSON.stringify({ message: `Sorry, ${word} was refused.`, code: 'E1' });
-test.for<[word: string, isShown: boolean]>([
-  ['abcdefghijklmno', true],
-  ['abcdefghijklmnop', false],
-  ['abcdef1', true],
-  ['abcdefg1', false],
-])(
-  'after a 4xx, the word %s in the answer is shown in the error of create-key: %s',
-  async ([word, isShown], context) => {
-    const { main } = await runCreate(context, [onCreate(status(422, { body: filler(word) }))]);
-    expect(errorOf(main)).toContain('Sorry, ');
-    expect(main.log.includes(word)).toBe(isShown);
+test.for(inWords(lost, hang))(
+  'no key stays alive if create-key is killed at any moment and its first request gets %s',
+  async ([, fault], context) => {
+    for (let ms = 0; ms <= 1_200; ms += ms < 130 ? 15 : 120) {
+      const job = await runJob(context, {
+        inMain: [onCreate(fault)],
+        trip: () => 20,
+        duringMain: async (main, { after }) => after(ms, () => main.kill()),
+      });
+      expect(job.left, `${ms} ms`).toEqual(noLeftovers);
+      expect(job.post.conclusion).toBe('success');
+    }
   },
 );
 
-test('after a 500, no word of the answer is shown in the error of create-key', async (context) => {
+const filler = (word: string) => JSON.stringify({ message: `Sorry, ${word} was refused.`, code: 'E1' });
+test.for<[does: string, word: string, isShown: boolean]>([
+  ['quotes a word of 15 letters', 'abcdefghijklmno', true],
+  ['omits a word of 16 letters', 'abcdefghijklmnop', false],
+  ['quotes a word of 7 letters and digits', 'abcdef1', true],
+  ['omits a word of 8 letters and digits', 'abcdefg1', false],
+])('the error of create-key after a 422 %s from the response', async ([, word, isShown], context) => {
+  const { main } = await runCreate(context, [onCreate(status(422, { body: filler(word) }))]);
+  expect(errorOf(main)).toContain('Sorry, ');
+  expect(main.log.includes(word)).toBe(isShown);
+});
+
+test('the error of create-key after a 500 quotes no word from the response', async (context) => {
   const { main } = await runCreate(context, [onCreate(status(500, { body: filler('short') }), always)]);
   expect(main.log + main.summary).not.toMatch(/Sorry|short/);
 });
 
-test('if the outputs cannot be written, post revokes the key in spite of revoke-in-post: false', async (context) => {
+test('post revokes the key in spite of revoke-in-post: false if the outputs could not be written', async (context) => {
   const stage = await setKeyStage(context);
   const nowhere = { env: { GITHUB_OUTPUT: join(stage.folder, 'nowhere', 'x') } };
   const main = await stage.startCreate({ 'revoke-in-post': 'false' }, nowhere).done;
@@ -174,7 +176,7 @@ test('if the outputs cannot be written, post revokes the key in spite of revoke-
   expect(stage.leftovers(main, post)).toEqual(noLeftovers);
 });
 
-staged('if the state cannot be written, create-key fails without a request', async ({ stage }) => {
+staged('create-key fails without a request if it cannot write its state', async ({ stage }) => {
   const main = await stage.runMode('create-key', {}, { env: { GITHUB_STATE: join(stage.folder, 'nowhere', 'x') } });
   expect(main.conclusion).toBe('failure');
   expect(errorOf(main)).toMatch(/nowhere/);

@@ -64,7 +64,7 @@ async function runGone(context: TestContext, plan: JobPlan): Promise<FinishedJob
   return job;
 }
 
-test('post revokes a key that is old enough at once, with two requests of the key itself', async (context) => {
+test('post revokes a minted key of 10 s at once, with two DELETEs sent with that key', async (context) => {
   const job = await runGone(context, atAge(10));
   expect(job.requests).toEqual([self, self]);
   expect(job.post.ms).toBeLessThan(second);
@@ -73,7 +73,7 @@ test('post revokes a key that is old enough at once, with two requests of the ke
     expect(job.post.summary).toContain(text);
 });
 
-test.for([0, 9])('the end of a key of %i s is proved when the key is 10 s old, not earlier', async (age, context) => {
+test.for([0, 9])('post that begins %i s after create-key ends 10 s after it, not earlier', async (age, context) => {
   const job = await runGone(context, atAge(age));
   expect(job.post.ms).toEqual(between((10 - age) * second, (13.5 - age) * second));
   expect(job.requests.length).toBeLessThanOrEqual(6);
@@ -83,28 +83,28 @@ const accepts = (body: string) => status(200, { body, done: 'now' });
 const takesNo = (body: string) => status(200, { body, done: 'never' });
 const isRevoked = '{"revoked":true}';
 test.for<readonly [what: string, age: number, scenes: readonly Scene[], from: number, to: number, post?: StepOptions]>([
-  ['a DELETE that says nothing is accepted', 60, [meets('any', accepts('{}'), { count: 1 })], 0, 2],
-  ['one 403 for the key itself', 60, [meets('minted', status(403), { count: 1 })], 0, 3],
-  ['a lost answer, and then 401 and 404', 60, [meets('any', lost, { count: 1 })], 0, 5],
-  ['a lost answer, without a parent key', 60, [meets('any', lost, { count: 1 })], 10, 15, noParent],
-  ['a 401 of one replica', 60, [meets('minted', status(401), { count: 1 })], 0, 3],
-  ['401 to every key for 8 s', 60, [all(status(401), 8)], 8, 12],
-  ['401 to every key for 9.9 s, for a new key', 0, [all(status(401), 9.9)], 10, 13.5],
-  ['401 to every key for 9.9 s, without a parent key', 60, [all(status(401), 9.9)], 9.9, 14, noParent],
+  ['a 200 to DELETE that does not say “revoked”', 60, [meets('any', accepts('{}'), { count: 1 })], 0, 2],
+  ['a 403 to the first DELETE', 60, [meets('minted', status(403), { count: 1 })], 0, 3],
+  ['a lost response to DELETE', 60, [meets('any', lost, { count: 1 })], 0, 5],
+  ['a lost response to DELETE and no parent key', 60, [meets('any', lost, { count: 1 })], 10, 15, noParent],
+  ['a 401 to the first DELETE', 60, [meets('minted', status(401), { count: 1 })], 0, 3],
+  ['a 401 to every request for 8 s', 60, [all(status(401), 8)], 8, 12],
+  ['a 401 to every request in the first 9.9 s of a key', 0, [all(status(401), 9.9)], 10, 13.5],
+  ['a 401 to every request for 9.9 s and no parent key', 60, [all(status(401), 9.9)], 9.9, 14, noParent],
   [
-    '401 to the key and 404 to the parent key for 9.9 s, for a new key',
+    'a 401 to a new key and a 404 to the parent key for 9.9 s',
     0,
     [meets('minted', status(401), { to: 9.9 }), meets('parent', status(404), { to: 9.9 })],
     10,
     14,
   ],
-  ['no answer at all for 16 s', 60, [all(never, 16)], 16, 20],
-  ['a DELETE without an answer', 60, [meets('any', { ...hang, done: 'never' }, { count: 1 })], 6, 9],
-  ['answers that take 5.9 s each', 60, [meets('any', delay(5_900))], 11, 13],
-  ['a DELETE that is accepted without effect', 60, [meets('any', takesNo(isRevoked), { count: 3 })], 0, 6],
-  ['no parent key', 60, [], 0, 1, noParent],
+  ['cut connections for 16 s', 60, [all(never, 16)], 16, 20],
+  ['no response to the first DELETE', 60, [meets('any', { ...hang, done: 'never' }, { count: 1 })], 6, 9],
+  ['responses that take 5.9 s each', 60, [meets('any', delay(5_900))], 11, 13],
+  ['three DELETEs that are accepted without effect', 60, [meets('any', takesNo(isRevoked), { count: 3 })], 0, 6],
+  ['a missing parent key', 60, [], 0, 1, noParent],
   ['a 429 with Retry-After: 60', 60, [meets('any', retryAfter(429, 60), { count: 1 })], 0, 4.5],
-])('after %s, post ends a key of %i s without an alarm', async ([, age, scenes, from, to, post], context) => {
+])('post revokes its key without a warning despite %s', async ([, age, scenes, from, to, post], context) => {
   const job = await runGone(context, { ...atAge(age, ...scenes), ...(post && { post }) });
   expect(job.post.ms).toEqual(between(from * second, to * second));
 });
@@ -113,12 +113,12 @@ const ahead = 600 * second;
 /** The clock is set forward between main and post. */
 const forward = (part: 'main' | 'post') => (part === 'main' ? 0 : ahead);
 test.for<[what: string, plan: Pick<JobPlan, 'clockAheadMs' | 'dateAheadMs'>]>([
-  ["a runner's clock that is fast", { clockAheadMs: ahead }],
-  ["a runner's clock that is slow", { clockAheadMs: -ahead }],
-  ["a service's clock that is fast", { dateAheadMs: ahead }],
-  ["a service's clock that is slow", { dateAheadMs: -ahead }],
-  ["a runner's clock that is set forward before post", { clockAheadMs: forward }],
-])('with %s by 10 min, post knows how old the key is', async ([, clocks], context) => {
+  ["the runner's clock is 10 min fast", { clockAheadMs: ahead }],
+  ["the runner's clock is 10 min slow", { clockAheadMs: -ahead }],
+  ["the service's clock is 10 min fast", { dateAheadMs: ahead }],
+  ["the service's clock is 10 min slow", { dateAheadMs: -ahead }],
+  ["the runner's clock is set 10 min forward before post", { clockAheadMs: forward }],
+])('post knows the age of a key even if %s', async ([, clocks], context) => {
   const young = await runGone(context, { ...atAge(0, all(status(401), 9)), ...clocks });
   expect(young.post.ms).toEqual(between(9 * second, 13.5 * second));
   const old = await runGone(context, { ...atAge(60), ...clocks });
@@ -126,26 +126,25 @@ test.for<[what: string, plan: Pick<JobPlan, 'clockAheadMs' | 'dateAheadMs'>]>([
   await runGone(context, { ...atAge(0, all(status(401), 12)), ...clocks, post: noParent });
 });
 
-test.for([0, 60])('without a Date, a key of %i s counts as old when post has taken 10 s', async (age, context) => {
-  const { post } = await runGone(context, { ...atAge(age), clockAheadMs: forward, dateAheadMs: 'absent' });
-  expect(post.ms).toEqual(between(10 * second, 13.5 * second));
-});
+test.for([0, 60])(
+  'post that begins %i s after create-key takes 10 s if there is no Date header',
+  async (age, context) => {
+    const { post } = await runGone(context, { ...atAge(age), clockAheadMs: forward, dateAheadMs: 'absent' });
+    expect(post.ms).toEqual(between(10 * second, 13.5 * second));
+  },
+);
 
 test.for<readonly [what: string, age: number, scenes: readonly Scene[], post?: StepOptions]>([
-  ['404 to every DELETE', 60, [meets('any', status(404))]],
-  ['pages with 401, without a parent key', 60, [meets('any', page(401))], noParent],
+  ['a 404 to every DELETE', 60, [meets('any', status(404))]],
+  ['HTML pages with status 401 and no parent key', 60, [meets('any', page(401))], noParent],
+  ['a 401 to the key, and a 403 to the parent key', 60, [meets('minted', status(401)), meets('parent', status(403))]],
   [
-    '401 to the key itself, and 403 to the parent key',
-    60,
-    [meets('minted', status(401)), meets('parent', status(403))],
-  ],
-  [
-    '401 to the key itself, and a page with 404 to the parent key',
+    'a 401 to the key, and an HTML page with status 404 to the parent key',
     60,
     [meets('minted', status(401)), meets('parent', page(404))],
   ],
   [
-    '401 to the key itself, and 404 to the parent key only while the key is young',
+    'a 401 to the key, and a 404 to the parent key for only 9.9 s',
     0,
     [
       meets('minted', status(401)),
@@ -153,16 +152,16 @@ test.for<readonly [what: string, age: number, scenes: readonly Scene[], post?: S
       meets('parent', status(502), { from: 9.9 }),
     ],
   ],
-  ['401 to both keys', 60, [meets('any', status(401))]],
+  ['a 401 to both keys', 60, [meets('any', status(401))]],
   [
-    '401 for 9.5 s and then 403, without a parent key',
+    'a 401 for 9.5 s, then a 403, and no parent key',
     60,
     [meets('any', status(401), { to: 9.5 }), meets('any', status(403), { from: 9.5 })],
     noParent,
   ],
-  ['a DELETE that is accepted, while the key still works', 60, [meets('any', takesNo(''))], noParent],
-  ['no answer to any DELETE', 60, [meets('any', { ...hang, done: 'never' })]],
-])('after %s, post names a key that lives', async ([, age, scenes, post], context) => {
+  ['accepted DELETEs without effect', 60, [meets('any', takesNo(''))], noParent],
+  ['no response to any DELETE', 60, [meets('any', { ...hang, done: 'never' })]],
+])('post warns that the key is still alive after %s', async ([, age, scenes, post], context) => {
   const job = await runJob(context, { ...atAge(age, ...scenes), ...(post && { post }) });
   const { 'key-id': id, 'key-name': name } = job.main.outputs;
   expectNamed(job, new RegExp(`key ${id} \\(${name}\\).*mode: revoke-key and key-id: ${id}\\b`, 's'));
@@ -172,23 +171,23 @@ test.for<readonly [what: string, age: number, scenes: readonly Scene[], post?: S
   expect(job.post.ms).toBeGreaterThanOrEqual(19 * second);
 });
 
-test('post repeats a DELETE that fails after random pauses', async (context) => {
+test('post pauses for random times between DELETEs that fail', async (context) => {
   const { sentAt } = await runJob(context, atAge(60, meets('any', status(502))));
   expect(new Set(gaps(sentAt)).size).toBeGreaterThan(4);
 });
 
-describe.for(['warn', 'fail'] as const)('with on-revoke-failure: %s,', (onFailure) => {
+describe.for(['warn', 'fail'] as const)('post with on-revoke-failure: %s', (onFailure) => {
   const kind = onFailure === 'warn' ? 'warning' : 'error';
   const inputs = { 'on-revoke-failure': onFailure };
 
-  test(`a ${kind} names a key that lives, and why`, async (context) => {
+  test(`names in its ${kind} a key that could not be revoked, and why`, async (context) => {
     const post = { inputs: { 'api-key': parentKey, 'on-revoke-failure': 'wran' } };
     const job = await runJob(context, { inputs, post, ...atAge(60, meets('any', status(403))) });
     expectNamed(job, /The service says 403/, kind);
     expect(job.post.summary).toMatch(onFailure === 'warn' ? /^### ⚠️/ : /^### ❌/);
   });
 
-  test(`a ${kind} names a key of a lost create that cannot be revoked`, async (context) => {
+  test(`names in its ${kind} a key that could not be revoked and whose create got no response`, async (context) => {
     const onStray: Scene = ({ service, made }) =>
       service.faults.add({ path: `/api_keys/${made()[0]?.id}`, fault: status(403) });
     const job = await runJob(context, { inMain: [onCreate(lost)], inputs, ...atAge(0, onStray) });
@@ -197,7 +196,7 @@ describe.for(['warn', 'fail'] as const)('with on-revoke-failure: %s,', (onFailur
   });
 });
 
-test('post takes the parent key from CTL_API_KEY, too, and masks it', async (context) => {
+test('post accepts the parent key from CTL_API_KEY, and masks it', async (context) => {
   const post = { inputs: {}, env: { CTL_API_KEY: parentKey } };
   const job = await runGone(context, { ...atAge(60, meets('minted', status(403), { count: 1 })), post });
   expect(job.post.masks).toContain(parentKey);
@@ -207,9 +206,9 @@ const [key, baseUrl] = ['ctl_4u6tyr0wqz81mvbn37xkdjsh5g92lfpa', 'https://other.t
 const others = { mode: 'revoke-key', 'key-id': '1', 'api-key': key, 'base-url': baseUrl, timeout: '1ms' };
 test.for<[what: string, post: StepOptions]>([
   ['all inputs of another step', { inputs: others }],
-  ['an input that the action does not have', { inputs: { 'api-key': parentKey }, env: { INPUT_FAILON: 'empty' } }],
+  ['an unknown input', { inputs: { 'api-key': parentKey }, env: { INPUT_FAILON: 'empty' } }],
   ['the environment of another step', { inputs: {}, env: { CTL_API_KEY: key, CTL_BASE_URL: baseUrl } }],
-])('in a nested action, where post gets %s, it revokes its key by what main saved', async ([, post], context) => {
+])('post revokes the key that its main step saved even if it gets %s', async ([, post], context) => {
   const job = await runGone(context, { ...atAge(60), post });
   expect(job.elsewhere).toEqual([]);
   expect(job.post.output + JSON.stringify(job.service.requests)).not.toContain(key);
@@ -221,14 +220,18 @@ const killed: JobPlan = { inMain: [onCreate(hang)], duringMain: killAt({ endpoin
 const cancelled: JobPlan['duringMain'] = async (main, stage) => stage.after(500, () => void main.cancel());
 const listed401: Scene = (stage) => addBetween(stage, 0, 8, onList(status(401)));
 test.for<readonly [what: string, plan: JobPlan, made: number]>([
-  ['one lost create', { inMain: [late('now')] }, 2],
-  ['a create that is carried out 16 s later', { inMain: [late({ msAfterGivenUp: 16_000 })] }, 2],
-  ['a lost create that is carried out twice', { inMain: [late('now')], ...atAge(0, addStray) }, 3],
-  ['a cancel of main', { inMain: [onCreate(hang)], duringMain: cancelled }, 1],
-  ['a lost create and 401 to each list for 8 s', { inMain: [late('now')], ...atAge(0, listed401) }, 2],
-  ['a lost create and 502 for 12 s', { inMain: [late('now')], ...atAge(0, all(status(502), 12)) }, 2],
-  ['a DELETE of the lost key that only lists confirm', { ...killed, inPost: [onDelete(accepts(''), {})] }, 1],
-])('after %s, post revokes each key of the step and no other', async ([, plan, made], context) => {
+  ['a create whose response was lost', { inMain: [late('now')] }, 2],
+  ['a create that took effect 16 s after it was given up', { inMain: [late({ msAfterGivenUp: 16_000 })] }, 2],
+  ['a create that took effect twice', { inMain: [late('now')], ...atAge(0, addStray) }, 3],
+  ['a cancel during the create', { inMain: [onCreate(hang)], duringMain: cancelled }, 1],
+  ['a lost response, then a 401 to each list for 8 s', { inMain: [late('now')], ...atAge(0, listed401) }, 2],
+  [
+    'a lost response, then a 502 to each request for 12 s',
+    { inMain: [late('now')], ...atAge(0, all(status(502), 12)) },
+    2,
+  ],
+  ['a kill during the create and DELETEs with empty responses', { ...killed, inPost: [onDelete(accepts(''), {})] }, 1],
+])('post revokes all keys of its step, and no others, after %s', async ([, plan, made], context) => {
   const job = await runGone(context, plan);
   expect(job.made()).toHaveLength(made);
   for (const { id } of job.made()) expect(job.post.summary).toContain(id);
@@ -241,15 +244,15 @@ const showStray = ({ service, made }: KeyStage) =>
     onList(status(200, { headers: notWhole, body: `[{"id":${made()[0]?.id},"name":"${made()[0]?.name}"}]` })),
   );
 test.for<readonly [what: string, plan: JobPlan, alive: number, isSearched?: false]>([
-  ['it finds no key of a lost create', { inMain: [late('never')] }, 0],
-  ['it finds the key of one of two lost creates', twoOfThree, 0],
-  ['the create is carried out 21 s later', { inMain: [late({ msAfterGivenUp: 21_000 })] }, 0],
-  ['main was killed and no key was made', { ...killed, inMain: [onCreate({ ...hang, done: 'never' })] }, 0],
-  ['every list gets 403', { inMain: [late('now')], inPost: [onList(status(403))] }, 1],
-  ['no list is whole', { inMain: [late('now')], ...atAge(0, showStray) }, 1],
+  ['no list shows the key of a create without response', { inMain: [late('never')] }, 0],
+  ['only one of two creates without response made a key', twoOfThree, 0],
+  ['a create takes effect 21 s after it was given up', { inMain: [late({ msAfterGivenUp: 21_000 })] }, 0],
+  ['create-key was killed and no key was made', { ...killed, inMain: [onCreate({ ...hang, done: 'never' })] }, 0],
+  ['every list gets a 403', { inMain: [late('now')], inPost: [onList(status(403))] }, 1],
+  ['every list is incomplete', { inMain: [late('now')], ...atAge(0, showStray) }, 1],
   ['the parent key was revoked', { inMain: [late('now')], ...atAge(0, revokeParent) }, 1],
   ['the parent key is missing', { inMain: [late('now')], post: noParent }, 1, false],
-])('post warns by the name of the key if %s, and still revokes the minted key', async (row, context) => {
+])('post revokes its key, and warns of others of that name, if %s', async (row, context) => {
   const [what, plan, alive, isSearched = true] = row;
   const job = await runJob(context, { ...plan, inputs: { 'on-revoke-failure': 'fail' } });
   const { key_name: name } = JSON.parse(job.service.requests[0]?.body ?? '');
@@ -265,7 +268,7 @@ test.for<readonly [what: string, plan: JobPlan, alive: number, isSearched?: fals
 });
 
 const kept = { 'revoke-in-post': 'false' };
-test('post with a kept key revokes only the key of a lost create', async (context) => {
+test('post with revoke-in-post: false revokes only a key whose create got no response', async (context) => {
   const job = await runJob(context, { inMain: [late({ msAfterGivenUp: 9_000 })], inputs: kept });
   expect(job.post.annotations).toEqual([]);
   expect(job.made()).toHaveLength(2);
@@ -274,9 +277,13 @@ test('post with a kept key revokes only the key of a lost create', async (contex
 });
 
 test.for<readonly [what: string, rule: FaultRule, whose: 0 | 1]>([
-  ['hanging lists delay the end of the minted key', onList({ ...hang, done: 'never' }), 0],
-  ['hanging DELETEs of the minted key delay that of a lost create', onDelete({ ...hang, done: 'never' }, {}), 1],
-])('in post, no %s', async ([, { fault, endpoint = 'any' }, whose], context) => {
+  ['the minted key at once although lists hang', onList({ ...hang, done: 'never' }), 0],
+  [
+    'a second key of its name at once although DELETEs of the minted key hang',
+    onDelete({ ...hang, done: 'never' }, {}),
+    1,
+  ],
+])('post revokes %s', async ([, { fault, endpoint = 'any' }, whose], context) => {
   const block: Scene = ({ service }, { outputs }) =>
     service.faults.add({ endpoint, fault, ...(whose === 1 && { path: `/api_keys/${outputs['key-id']}` }) });
   const job = await runJob(context, { inMain: [late('now')], ...atAge(60, block) });

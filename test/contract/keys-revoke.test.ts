@@ -17,7 +17,7 @@ function expectEnd(result: StepResult, status: string, ids: Parameters<typeof ex
   expect(result.conclusion).toBe(['error', 'not-found'].includes(status) ? 'failure' : 'success');
 }
 
-test('revoke-key reads a list first, and then revokes each given id once, and no other key', async (context) => {
+test('revoke-key reads a list first, and then revokes each given id once and no other key', async (context) => {
   for (const write of [
     ([first, second, third]: string[]) => `00${first} ,${second},\r\n\t${third} ${first}`,
     (ids: string[]) => `[${ids.join(', ')}]`,
@@ -35,22 +35,19 @@ test('revoke-key reads a list first, and then revokes each given id once, and no
 test.for<readonly [what: string, inputs: Inputs, missing: string]>([
   ['an id that no list shows', { 'key-id': '4711' }, '4711'],
   ['a name that no list shows', { 'key-id': '', 'key-name': 'shop (deploy) *' }, 'shop (deploy) *'],
-])(
-  'revoke-key ends as not-found for %s, and as a success with ignore-not-found',
-  async ([, inputs, missing], context) => {
-    const { revoke, deletes } = await setStage(context);
-    const result = await revoke(inputs);
-    expectEnd(result, 'not-found', { missing: [missing] });
-    expect(errorOf(result)).toMatch(/typo.*another account.*ignore-not-found/);
-    expect(errorOf(result)).toContain(missing);
-    const ignored = await revoke({ ...inputs, 'ignore-not-found': 'true' });
-    expectRevocations(ignored, 'revoke-key', 'not-found', { missing: [missing] });
-    expect([ignored.conclusion, ignored.annotations.map(({ kind }) => kind)]).toEqual(['success', ['notice']]);
-    expect(deletes()).toEqual([]);
-  },
-);
+])('revoke-key fails as not-found for %s, but succeeds with ignore-not-found', async ([, inputs, missing], context) => {
+  const { revoke, deletes } = await setStage(context);
+  const result = await revoke(inputs);
+  expectEnd(result, 'not-found', { missing: [missing] });
+  expect(errorOf(result)).toMatch(/typo.*another account.*ignore-not-found/);
+  expect(errorOf(result)).toContain(missing);
+  const ignored = await revoke({ ...inputs, 'ignore-not-found': 'true' });
+  expectRevocations(ignored, 'revoke-key', 'not-found', { missing: [missing] });
+  expect([ignored.conclusion, ignored.annotations.map(({ kind }) => kind)]).toEqual(['success', ['notice']]);
+  expect(deletes()).toEqual([]);
+});
 
-test('with some keys not found, revoke-key revokes the others, and fails without ignore-not-found', async (context) => {
+test('revoke-key revokes the keys that exist, and fails for missing ones without ignore-not-found', async (context) => {
   const { ids, service, revoke } = await setKeys(context, 4);
   service.plane.revokeKey(ids[0] ?? '');
   const before = await revoke({ 'key-id': ids.slice(0, 2).join() });
@@ -60,9 +57,9 @@ test('with some keys not found, revoke-key revokes the others, and fails without
 });
 
 test.for([
-  [9, 'revoked'],
-  [15, 'not-found'],
-] as const)('revoke-key with a replica that shows a key after %d s ends as %s', async ([seconds, end], context) => {
+  ['revoked', 9],
+  ['not-found', 15],
+] as const)('revoke-key ends as %s if lists show the key only after %d s', async ([end, seconds], context) => {
   const stage = await setKeys(context, 1, { faults: [onList(status(200, { body: '[]' }))] });
   stage.after(seconds * second, () => stage.service.faults.clear());
   const result = await stage.revoke({ 'key-id': '2' });
@@ -70,7 +67,7 @@ test.for([
   expect(result.ms).toEqual(end === 'revoked' ? between(9 * second, 12 * second) : between(10 * second, 13 * second));
 });
 
-staged('revoke-key revokes only the key with the exact name', async ({ stage }) => {
+staged('revoke-key with key-name revokes only the key with exactly that name', async ({ stage }) => {
   const { service, addNamed, revoke, aliveIds } = stage;
   const name = 'shop (deploy) *';
   const similar = [`${name}2`, 'Shop (deploy) *', 'shop (deploy) ', 'shop (deploy) all', '*', ''];
@@ -86,7 +83,7 @@ const incomplete = /the list is not whole/;
 test.for<[what: string, names: readonly string[], options: StageOptions, error: RegExp]>([
   ['several keys have the name', ['shop', 'shop', 'shop'], { firstKeyId: '9007199254740900' }, shared],
   ['an incomplete list shows a key of the name', ['shop', 'other'], { notShown: { keysPageSize: 2 } }, incomplete],
-])('with key-name, revoke-key fails and revokes nothing if %s', async ([, names, options, error], context) => {
+])('revoke-key with key-name fails and revokes nothing if %s', async ([, names, options, error], context) => {
   const { addNamed, revoke, deletes } = await setStage(context, options);
   for (const name of names) addNamed(name);
   const result = await revoke({ 'key-name': 'shop', 'ignore-not-found': 'true' });
@@ -95,7 +92,7 @@ test.for<[what: string, names: readonly string[], options: StageOptions, error: 
   expect(deletes()).toEqual([]);
 });
 
-test('a key that is listed with revoked: true or a revoked_at is not the key of that name', async (context) => {
+test('revoke-key ignores a key that is listed with revoked: true or with a revoked_at', async (context) => {
   const fields = ['"revoked":true', '"revoked_at":"2024-01-01T00:00:00Z"', '"revoked":false,"revoked_at":null'];
   const body = `[${fields.map((field, n) => `{"id":${n + 5},"name":"shop",${field}}`)}]`;
   const respond: StageOptions['respond'] = (_, __, { method }) => (method === 'GET' ? body : '{"revoked":true}');
@@ -106,12 +103,12 @@ test('a key that is listed with revoked: true or a revoked_at is not the key of 
 });
 
 const absent = onList(status(200, { body: '[]' }));
-test.for<readonly [seconds: number, end: 'revoked' | 'error']>([
-  [15, 'revoked'],
-  [25, 'error'],
+test.for<readonly [end: 'revoked' | 'error', seconds: number]>([
+  ['revoked', 15],
+  ['error', 25],
 ])(
-  'if lists show a key for %d s after DELETEs that say nothing, revoke-key ends as %s',
-  async ([seconds, end], context) => {
+  'revoke-key ends as %s if lists show the key for %d s and each DELETE has an empty response',
+  async ([end, seconds], context) => {
     const stage = await setKeys(context, 1, { faults: [onDelete(status(200, { body: '' }), {})] });
     stage.after(seconds * second, () => void stage.service.faults.add(absent));
     const result = await stage.revoke({ 'key-id': '2' });
@@ -123,26 +120,23 @@ test.for<readonly [seconds: number, end: 'revoked' | 'error']>([
 
 test.for([
   ['a 404', status(404), /404/],
-  ['a page with 404', page(404), /HTML/],
-  ['a response that revokes another key', status(200, { body: '{"id":1,"revoked":true}' }), /id/],
-] as const)(
-  '%s to each DELETE of a key that stays listed is never a success of revoke-key',
-  async ([, fault, says], context) => {
-    const { revoke } = await setKeys(context, 1, { faults: [onDelete(fault, {})] });
-    const result = await revoke({ 'key-id': '2', 'ignore-not-found': 'true' });
-    expectEnd(result, 'error', { kept: ['2'] });
-    expect(errorOf(result)).toMatch(new RegExp(`\\b2\\b.*${says.source}`, 's'));
-  },
-);
+  ['an HTML page with status 404', page(404), /HTML/],
+  ['a response about another key', status(200, { body: '{"id":1,"revoked":true}' }), /id/],
+] as const)('revoke-key fails if each DELETE of a listed key gets %s', async ([, fault, says], context) => {
+  const { revoke } = await setKeys(context, 1, { faults: [onDelete(fault, {})] });
+  const result = await revoke({ 'key-id': '2', 'ignore-not-found': 'true' });
+  expectEnd(result, 'error', { kept: ['2'] });
+  expect(errorOf(result)).toMatch(new RegExp(`\\b2\\b.*${says.source}`, 's'));
+});
 
-staged('a wrong base-url, where each path gets a 404, is never a success of revoke-key', async ({ stage }) => {
+staged('revoke-key fails if a wrong base-url answers every path with a 404', async ({ stage }) => {
   const inputs = { 'key-id': '1', 'base-url': 'https://control.test/v2/old/v2', 'ignore-not-found': 'true' };
   const result = await stage.revoke(inputs);
   expect([result.outputs['status'], result.conclusion]).toEqual(['error', 'failure']);
   expect(errorOf(result)).toMatch(/404.*base-url/s);
 });
 
-test('error outranks not-found: a key that lives is told before one that no list shows', async (context) => {
+test('revoke-key ends as error, not as not-found, if one key is refused and another is missing', async (context) => {
   const { revoke } = await setKeys(context, 1, { faults: [onDelete(status(403), {})] });
   expectEnd(await revoke({ 'key-id': '2 4711' }), 'error', { kept: ['2'], missing: ['4711'] });
 });
@@ -158,7 +152,7 @@ describe.for(['revoke-key', 'sweep-keys'] as const)('%s with several keys', (mod
     return stage;
   };
 
-  test('continues after a failure, and then names each key that may live', async (context) => {
+  test('continues after a failure, and then names each key that may be alive', async (context) => {
     const faults = [
       { path: '/api_keys/3', fault: status(403) },
       { path: '/api_keys/5', fault: status(503) },

@@ -17,9 +17,9 @@ staged.for<[which: string, shown: string, minAge: number, attempt: number, run: 
   ['all keys', 'is running a later attempt', Number.NEGATIVE_INFINITY, 2, goesOn(3)],
   ['no key', 'is still running', Number.POSITIVE_INFINITY, 1, goesOn(1)],
   ['keys older than a day', 'GitHub does not know', day, 1, 'gone'],
-  ['keys older than 35 d', 'is running an earlier attempt', 35 * day, 2, goesOn(1), true],
-  ['keys older than 35 d', 'cannot be read', 35 * day, 1, failing(403), true],
-])('a sweep revokes %s of a run that %s', async ([, , minAge, attempt, known, isUnread], { stage }) => {
+  ['keys older than 35 days', 'is running an earlier attempt', 35 * day, 2, goesOn(1), true],
+  ['keys older than 35 days', 'cannot be read', 35 * day, 1, failing(403), true],
+])('sweep-keys revokes %s of a run that %s', async ([, , minAge, attempt, known, isUnread], { stage }) => {
   stage.runs.set('11', known);
   const keys = ages.map((ageMs) => ({ ageMs, id: stage.addKey('11', { attempt, ageMs }) }));
   const result = await stage.sweep();
@@ -30,7 +30,7 @@ staged.for<[which: string, shown: string, minAge: number, attempt: number, run: 
   expect(stage.aliveIds()).toEqual(['1', ...kept]);
 });
 
-staged('a sweep ignores keys whose names differ slightly from those of this repository', async ({ stage }) => {
+staged('sweep-keys ignores keys whose names differ slightly from those of this repository', async ({ stage }) => {
   const others = [
     repositoryFingerprint('https://github.com', '12345678'),
     repositoryFingerprint('https://ghe.example', repositoryId),
@@ -45,21 +45,24 @@ staged('a sweep ignores keys whose names differ slightly from those of this repo
   expect(stage.aliveIds()).toEqual(['1', ...others, ...alive]);
 });
 
-staged('a sweep never revokes a key that is kept on purpose, and names it in the summary', async ({ stage }) => {
-  const { outputs } = await stage.runMode('create-key', { 'revoke-in-post': 'false' });
-  stage.runs.set(ownRun, { attempt: 2, isCompleted: false });
-  await stage.pass(300 * day);
-  const kept = [outputs['key-id'] ?? '', stage.addKey('11', { isKept: true, ageMs: 300 * day })];
-  // A table of all of them would be too long.
-  const revoked = Array.from({ length: 70 }, () => stage.addKey('11', { ageMs: 2 * day }));
-  kept.push(stage.addKey('11', { isKept: true }));
-  const result = await stage.sweep({ 'older-than': '1s' });
-  expectSwept(result, 'ok', { revoked, kept });
-  for (const id of kept) expect(result.summary).toContain(`<td>📌 kept on purpose</td><td><code>${id}</code></td>`);
-  expect(stage.aliveIds()).toEqual(['1', ...kept]);
-});
+staged(
+  'sweep-keys never revokes a key made with revoke-in-post: false, and names it in the summary',
+  async ({ stage }) => {
+    const { outputs } = await stage.runMode('create-key', { 'revoke-in-post': 'false' });
+    stage.runs.set(ownRun, { attempt: 2, isCompleted: false });
+    await stage.pass(300 * day);
+    const kept = [outputs['key-id'] ?? '', stage.addKey('11', { isKept: true, ageMs: 300 * day })];
+    // A table of all of them would be too long.
+    const revoked = Array.from({ length: 70 }, () => stage.addKey('11', { ageMs: 2 * day }));
+    kept.push(stage.addKey('11', { isKept: true }));
+    const result = await stage.sweep({ 'older-than': '1s' });
+    expectSwept(result, 'ok', { revoked, kept });
+    for (const id of kept) expect(result.summary).toContain(`<td>📌 kept on purpose</td><td><code>${id}</code></td>`);
+    expect(stage.aliveIds()).toEqual(['1', ...kept]);
+  },
+);
 
-staged('a dry run shows what a sweep would revoke, and revokes nothing', async ({ stage }) => {
+staged('sweep-keys with dry-run shows which keys it would revoke, and revokes none', async ({ stage }) => {
   stage.runs.set('11', completed);
   stage.runs.set('12', running);
   const ids = { revoked: [stage.addKey('11'), stage.addKey('11')], kept: [stage.addKey('12')] };
@@ -73,7 +76,7 @@ staged('a dry run shows what a sweep would revoke, and revokes nothing', async (
 });
 
 staged.for(['false', 'true'])(
-  'with fail-on: match, a sweep fails if a key had to be revoked (dry run: %s)',
+  'sweep-keys with fail-on: match and dry-run: %s fails if a key had to be revoked',
   async (dryRun, { stage }) => {
     stage.runs.set('11', completed);
     const inputs = { 'fail-on': 'match', 'dry-run': dryRun };
@@ -89,7 +92,7 @@ staged.for(['false', 'true'])(
   },
 );
 
-test('a sweep names a key that is left although the revocation of another one failed', async (context) => {
+test('sweep-keys names both a key that it could not revoke and one whose run it could not read', async (context) => {
   const stage = await setStage(context, { faults: [onDelete(status(403), {})] });
   const refused = stage.addKey('11');
   const left = stage.addKey('12');
@@ -100,28 +103,28 @@ test('a sweep names a key that is left although the revocation of another one fa
 
 const partial = { body: JSON.stringify([{ id: 5, name }]), headers: { link: '</v2/api_keys?page=2>; rel="next"' } };
 
-test('a sweep revokes nothing by a list that is not whole', async (context) => {
+test('sweep-keys revokes nothing if the list of keys is incomplete', async (context) => {
   const stage = await setStage(context, { respond: () => partial });
   stage.runs.set('11', completed);
   expect(errorOf(await stage.sweep())).toMatch(/the list is not whole/);
   expect(stage.paths().filter((path) => path !== 'api_keys')).toEqual([]);
 });
 
-test.for<[clocks: { clockAheadMs?: number; dateAheadMs?: number | 'absent' }, ageNeeded: number]>([
-  [{ clockAheadMs: 10 * day }, day],
-  [{ dateAheadMs: 10 * day }, day],
-  [{ dateAheadMs: 'absent' }, day],
-  [{ clockAheadMs: -10 * day }, 11 * day],
-  [{ dateAheadMs: -10 * day }, 11 * day],
-])('by the clocks %j, a sweep revokes keys of unknown runs that are older than %i ms', async (row, context) => {
-  const [clocks, ageNeeded] = row;
+type Clocks = { clockAheadMs?: number; dateAheadMs?: number | 'absent' };
+test.for<[age: string, what: string, clocks: Clocks, ageNeeded: number]>([
+  ['a day', "the runner's clock is 10 days fast", { clockAheadMs: 10 * day }, day],
+  ['a day', "the service's clock is 10 days fast", { dateAheadMs: 10 * day }, day],
+  ['a day', 'responses have no Date header', { dateAheadMs: 'absent' }, day],
+  ['11 days', "the runner's clock is 10 days slow", { clockAheadMs: -10 * day }, 11 * day],
+  ['11 days', "the service's clock is 10 days slow", { dateAheadMs: -10 * day }, 11 * day],
+])('sweep-keys revokes keys of unknown runs after %s if %s', async ([, , clocks, ageNeeded], context) => {
   const stage = await setStage(context, clocks);
   const revoked = [stage.addKey('11', { ageMs: ageNeeded + minute })];
   const kept = [stage.addKey('11', { ageMs: ageNeeded - minute })];
   expectSwept(await stage.sweep(), 'ok', { revoked, kept });
 });
 
-staged('older-than sets the age at which keys of unread runs are revoked', async ({ stage }) => {
+staged('older-than sets the age from which sweep-keys revokes keys of runs that it cannot read', async ({ stage }) => {
   stage.runs.set('11', failing(403));
   const revoked = [stage.addKey('11', { ageMs: 5 * day + minute })];
   const kept = [stage.addKey('11', { ageMs: 5 * day - minute })];
@@ -129,10 +132,10 @@ staged('older-than sets the age at which keys of unread runs are revoked', async
 });
 
 staged.for<[string, KnownRun, why: RegExp]>([
-  ['unknown', 'gone', /current run/],
-  ['forbidden', failing(403), /status 403/],
-  ['no response', 'hangs', /GitHub did not respond/],
-])('if the current run cannot be read (%s), a sweep revokes only keys older than 35 d', async (row, { stage }) => {
+  ['GitHub does not know the current run', 'gone', /current run/],
+  ['the current run gets a 403', failing(403), /status 403/],
+  ['GitHub does not respond', 'hangs', /GitHub did not respond/],
+])('sweep-keys revokes only keys older than 35 days if %s', async (row, { stage }) => {
   const [, run, why] = row;
   stage.runs.set(ownRun, run);
   stage.runs.set('12', completed);
@@ -142,7 +145,7 @@ staged.for<[string, KnownRun, why: RegExp]>([
   expectUnread(result, [old, old12], [young, young12], why);
 });
 
-staged('if all keys of unread runs are old, a sweep revokes them and succeeds with a warning', async ({ stage }) => {
+staged('sweep-keys revokes old keys of a run that it cannot read, and succeeds with a warning', async ({ stage }) => {
   stage.runs.set(ownRun, failing(403));
   const revoked = [stage.addKey('11', { ageMs: 36 * day })];
   const result = await stage.sweep();
@@ -151,9 +154,9 @@ staged('if all keys of unread runs are old, a sweep revokes them and succeeds wi
 });
 
 test.for([
-  ['whose run GitHub does not know', running, 'ok'],
-  ['whose run cannot be read', failing(401), 'error'],
-] as const)('a sweep takes a key without a readable time %s as young', async ([, own, end], context) => {
+  ['GitHub does not know its run', running, 'ok'],
+  ['its run cannot be read', failing(401), 'error'],
+] as const)('sweep-keys keeps a key without a readable creation time if %s', async ([, own, end], context) => {
   const longAgo = ['2023-11-20T00:00:00Z', '2023-11-20T02:00:00+02:00'];
   const times = [...longAgo, '', 'yesterday', 'about 5', 0, 1700, {}, [], null, undefined];
   const records = times.map((created_at, n) => ({ id: n + 1, name, created_at }));
@@ -164,7 +167,7 @@ test.for([
   expectSwept(await sweep({ 'older-than': '1s' }), end, { revoked: ids.slice(0, 2), kept: ids.slice(2) });
 });
 
-staged('a sweep that is cancelled while it reads runs names the keys that it leaves', async ({ stage }) => {
+staged('sweep-keys that is cancelled while it reads workflow runs names the keys that it leaves', async ({ stage }) => {
   stage.runs.set('11', 'hangs');
   const kept = [stage.addKey('11', { ageMs: 40 * day }), stage.addKey('12', { isKept: true })];
   const sweep = stage.startSweep();

@@ -39,12 +39,13 @@ async function setForgery(context: TestContext) {
 
 type Forgery = Awaited<ReturnType<typeof setForgery>>;
 
-staged.for<[mode: string, inputs: Inputs]>([
-  ...[...modes, 'no-such-mode'].map((mode) => [mode, {}] as [string, Inputs]),
-  ['create-key', { timeout: 'soon', 'base-url': 'nowhere' }],
-  ['list-keys', { timeout: 'soon', 'base-url': 'nowhere' }],
-  ['create-key', { 'api-key': '' }],
-])('after a step with mode: %s and the inputs %j, post ignores a forged state', async ([mode, inputs], { stage }) => {
+staged.for<[what: string, mode: string, inputs: Inputs]>([
+  ...modes.map((mode): [string, string, Inputs] => [mode, mode, {}]),
+  ['a step with an unknown mode', 'no-such-mode', {}],
+  ['create-key with invalid inputs', 'create-key', { timeout: 'soon', 'base-url': 'nowhere' }],
+  ['list-keys with invalid inputs', 'list-keys', { timeout: 'soon', 'base-url': 'nowhere' }],
+  ['create-key without an api-key', 'create-key', { 'api-key': '' }],
+])('post ignores a forged state after %s', async ([, mode, inputs], { stage }) => {
   const { service, projectId, runMode, runPost } = stage;
   const { state } = await runMode('create-key');
   const required = requiredInputs[mode as Mode];
@@ -65,10 +66,10 @@ staged.for<[mode: string, inputs: Inputs]>([
 test.for<[what: string, forge: (stage: Forgery) => string, env?: StepOptions['env']]>([
   ['is from another run', ({ saved }) => saved, { GITHUB_RUN_ID: '9876543211' }],
   ['is from another attempt', ({ saved }) => saved, { GITHUB_RUN_ATTEMPT: '2' }],
-  ['is sealed with another key', ({ object }) => serializePostState(object, 'parent-key-of-another-step', run)],
-  ['has the URL of a thief', ({ saved }) => forged(saved, { baseUrl: thief })],
-  ['has another id of the key', ({ saved, object }) => forged(saved, { minted: { ...object.minted, id: '1' } })],
-])('post authenticates only with the minted key if the state %s', async ([, forge, env], context) => {
+  ['is signed with another key', ({ object }) => serializePostState(object, 'parent-key-of-another-step', run)],
+  ['has the URL of an attacker', ({ saved }) => forged(saved, { baseUrl: thief })],
+  ['has the id of another key', ({ saved, object }) => forged(saved, { minted: { ...object.minted, id: '1' } })],
+])('post sends only the minted key, never the parent key, if the saved state %s', async ([, forge, env], context) => {
   const stage = await setForgery(context);
   const { minted, service } = stage;
   stage.reject();
@@ -80,17 +81,20 @@ test.for<[what: string, forge: (stage: Forgery) => string, env?: StepOptions['en
   expect(post.annotations.map(({ kind }) => kind)).toEqual(['error']);
 });
 
-test.for(['minted', 'parent'] as const)('no answer in post shows a part of the %s key', async (whose, context) => {
-  const { saved, minted, service, post } = await setForgery(context);
-  const key = whose === 'minted' ? minted : service.apiKey;
-  const message = `${'x'.repeat(301 - key.length)}${key}`;
-  service.faults.add({ fault: status(403, { body: JSON.stringify({ message }) }) });
-  const result = await post(saved);
-  expect(result.annotations).toHaveLength(1);
-  expect(result.log + result.summary).not.toContain(key.slice(0, 8));
-});
+test.for(['minted', 'parent'] as const)(
+  'post shows no part of the %s key that an error response repeats',
+  async (whose, context) => {
+    const { saved, minted, service, post } = await setForgery(context);
+    const key = whose === 'minted' ? minted : service.apiKey;
+    const message = `${'x'.repeat(301 - key.length)}${key}`;
+    service.faults.add({ fault: status(403, { body: JSON.stringify({ message }) }) });
+    const result = await post(saved);
+    expect(result.annotations).toHaveLength(1);
+    expect(result.log + result.summary).not.toContain(key.slice(0, 8));
+  },
+);
 
-test('post does not send the parent key if any byte of the state is changed', async (context) => {
+test('post does not send the parent key if any byte of the saved state was changed', async (context) => {
   const stage = await setForgery(context);
   const { saved, object, service } = stage;
   stage.reject();
@@ -112,9 +116,9 @@ test('post does not send the parent key if any byte of the state is changed', as
 
 test.for<[what: string, change: (stage: Forgery) => string]>([
   ['is not JSON', () => 'nonsense'],
-  ['is cut', ({ saved }) => saved.slice(0, -20)],
-  ['has a URL that is none', ({ saved }) => forged(saved, { baseUrl: 'control.test' })],
-])('if the state %s, post sends no request and gives an alarm that names the run', async ([, change], context) => {
+  ['is truncated', ({ saved }) => saved.slice(0, -20)],
+  ['has an invalid URL', ({ saved }) => forged(saved, { baseUrl: 'control.test' })],
+])('post sends no request, and names the run in a warning, if the saved state %s', async ([, change], context) => {
   const stage = await setForgery(context);
   const post = await stage.post(change(stage));
   expect(defectsOf(post)).toEqual([]);
