@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { delay, hang, status } from '../kit/fault.js';
+import { delay, hang, inWords, status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import type { Stage } from '../kit/stage.js';
 import { atLeast, between, gaps, second } from '../kit/times.js';
@@ -18,29 +18,32 @@ const begins = (at: number, late: number, plan: WaitPlan): WaitPlan => ({
 
 test.for<[what: string, inputs: Inputs]>([
   ['by default', {}],
-  ['with poll-interval: 1m', { 'poll-interval': '1m' }],
-  ['with poll-interval: 100ms', { 'poll-interval': '100ms' }],
-])('a project without operations is idle after two reads, 5 s apart (%s)', async ([, inputs], context) => {
+  ['also with poll-interval: 1m', { 'poll-interval': '1m' }],
+  ['also with poll-interval: 100ms', { 'poll-interval': '100ms' }],
+])('wait-operation reads a project without operations twice, 5 s apart, %s', async ([, inputs], context) => {
   const end = { ...nothing, ms: between(5 * second, 5.6 * second) };
   const { times } = await expectAllEnd(context, end, [], inputs);
   expect(gaps(times())).toEqual([atLeast(5 * second)]);
 });
 
-test('a read that takes 2 s is followed by the second one 5 s after its end', async (context) => {
+test('wait-operation sends its second read 5 s after the end of the first, even if that took 2 s', async (context) => {
   const { times } = await expectAllEnd(context, nothing, [], {}, { faults: [{ nth: 1, fault: delay(2 * second) }] });
   expect(times()).toEqual([0, between(7 * second, 7.6 * second)]);
 });
 
-test.for([0, 2, 5])('a follow-up that is listed %i s after its cause ended is waited for', async (late, context) => {
-  for (let end = 8; end < 12; end += 0.45)
-    for (const length of [0.5, 20])
-      await expectAllEnd(context, { status: 'failed', by: 1 }, [runs(end), begins(end, late, failsIn(length))]);
-});
+test.for([0, 2, 5])(
+  'wait-operation waits for a follow-up operation that is listed %i s after the first one ended',
+  async (late, context) => {
+    for (let end = 8; end < 12; end += 0.45)
+      for (const length of [0.5, 20])
+        await expectAllEnd(context, { status: 'failed', by: 1 }, [runs(end), begins(end, late, failsIn(length))]);
+  },
+);
 
 test.for<[what: string, behind: (n: number) => number]>([
-  ['the older one first', (n) => (n % 2 === 1 ? 4 : 0)],
-  ['the older one second', (n) => (n % 2 === 0 ? 4 : 0)],
-])('a follow-up is waited for if replicas 4 s apart answer in turn, %s', async ([, behind], context) => {
+  ['beginning with the first', (n) => (n % 2 === 1 ? 4 : 0)],
+  ['beginning with the second', (n) => (n % 2 === 0 ? 4 : 0)],
+])('wait-operation waits for a follow-up operation if every other list is 4 s old, %s', async ([, behind], context) => {
   for (let end = 8; end < 12; end += 0.45)
     for (const length of [0.5, 20]) {
       const plans = [runs(end), begins(end, 0, failsIn(length))];
@@ -48,13 +51,13 @@ test.for<[what: string, behind: (n: number) => number]>([
     }
 });
 
-test('an operation that the second read shows for the first time begins the two reads anew, also if it has ended', async (context) => {
+test('wait-operation starts its two reads again if the second one shows a new operation, even an ended one', async (context) => {
   const plans = [begins(3, 0, runs(1)), begins(4, 4.9, failsIn(20))];
   const { times } = await expectAllEnd(context, { status: 'failed', by: 1 }, plans, long);
   expect(times()[1]).toEqual(between(5 * second, 5.6 * second));
 });
 
-test('an operation that the second read shows unfinished again begins the two reads anew', async (context) => {
+test('wait-operation starts its two reads again if the second one shows an ended operation as unfinished', async (context) => {
   // The copy that answers at 5 s has the list of a moment before the step, when the operation was not at its end.
   const plans = [{ ...runs(10), ageMs: 10 * second }, begins(9, 0, failsIn(20))];
   const options = listsBehind((n) => (n === 2 ? 6 : 0));
@@ -64,7 +67,7 @@ test('an operation that the second read shows unfinished again begins the two re
   );
 });
 
-test('an operation that does not count does not delay the end of the wait', async (context) => {
+test('wait-operation does not wait longer for operations that its filter excludes', async (context) => {
   const plans = [
     begins(2, 0, { ...forever, action: 'suspend_compute' }),
     begins(3, 0, { ...failsIn(1), branchId: 'br-theirs' }),
@@ -74,7 +77,7 @@ test('an operation that does not count does not delay the end of the wait', asyn
   });
 });
 
-test('an operation that is seen to end singly, after the read of a full page, does not make that read the first of the two', async (context) => {
+test('wait-operation reads the list twice after a single request has shown the end of the last operation', async (context) => {
   // The last operation is below the first page. Single requests for it arrive 1.4 s after they were sent.
   const trip: WaitOptions['trip'] = (way, path) => (way === 'there' && !path.includes('?') ? 1_400 : 0);
   for (let end = 8; end < 12; end += 0.45) {
@@ -83,16 +86,16 @@ test('an operation that is seen to end singly, after the read of a full page, do
   }
 });
 
-test('a read whose second page fails is followed by one that does not stop at the first page', async (context) => {
+test('wait-operation reads the second page of a list again after it failed, even if the first shows nothing new', async (context) => {
   const before = ({ after, service }: Stage) =>
     after(0.9 * second, () => service.faults.add({ path: 'cursor=', nth: 1, fault: status(503) }));
   const plans = [{ ...ended, ageMs: 100 * second }, runs(9), begins(1, 0, failsIn(0)), begins(1, 0, ended)];
   await expectAllEnd(context, { status: 'failed', by: 2 }, plans, {}, { ...onePage, before });
 });
 
-test.for([status(503), hang])(
-  'a list whose second page always fails with %o shows failures, but never success',
-  async (fault, context) => {
+test.for(inWords(status(503), hang))(
+  'wait-operation sees failures, but never succeeds, if the second page of the list always gets %s',
+  async ([, fault], context) => {
     const options = { faults: [{ path: 'cursor=', fault }] };
     const old = [{ ...ended, ageMs: 5 * second }, ...many(150, ended)];
     await expectAllEnd(context, { status: 'timeout', idle: [] }, old, { timeout: '1m' }, options);
@@ -106,25 +109,25 @@ const known = { id: 'a', status: 'finished', created_at, updated_at: created_at 
 type Respond = NonNullable<WaitOptions['respond']>;
 test.for<[what: string, respond: Respond]>([
   ['names projects that the service could not read', () => listWith({ unavailable_project_ids: ['p'] })],
-  ['has an error beside it', () => listWith({ error: { message: 'A shard is down.' } })],
-  ['announces another page in a header', () => ({ body: listWith({}), headers: { link: '</next>; rel="next"' } })],
+  ['comes with an error', () => listWith({ error: { message: 'A shard is down.' } })],
+  ['names another page in the header Link', () => ({ body: listWith({}), headers: { link: '</next>; rel="next"' } })],
   [
-    'repeats its page under ever new cursors',
+    'repeats a page with ever new cursors',
     (_, n) => listWith({ operations: [known], pagination: { cursor: `c${n}` } }),
   ],
   [
-    'repeats its page under the cursor that was sent',
+    'repeats a page with the cursor of the request',
     () => listWith({ operations: [known], pagination: { cursor: 'c' } }),
   ],
   ['holds a record without a status', () => listWith({ operations: [{ id: 'a' }] })],
   ['holds a record of another project', () => listWith({ operations: [{ ...known, project_id: 'another' }] })],
-])('a list that %s never makes the step succeed', async ([, respond], context) => {
+])('wait-operation never succeeds if the list %s', async ([, respond], context) => {
   // Page 1 of those that repeat it is usable, so their project has answered.
   const end = { status: expect.stringMatching(/^(error|timeout)$/), idle: [], ms: atLeast(60 * second) };
   await expectAllEnd(context, end, [], { timeout: '2m' }, { respond });
 });
 
-test('a list with empty errors, an empty cursor, and no projects that could not be read is whole', async (context) => {
+test('wait-operation succeeds if the list has empty fields for errors, unavailable projects and cursor', async (context) => {
   const list = listWith({ unavailable_project_ids: [], errors: [], error: null, pagination: { cursor: '' } });
   await expectAllEnd(context, { ...nothing, requests: 2 }, [], {}, { respond: () => list });
 });

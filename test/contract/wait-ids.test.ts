@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hang, html, onOperations, status } from '../kit/fault.js';
+import { hang, html, inWords, onOperations, status } from '../kit/fault.js';
 import { errorOf, warningsOf } from '../kit/stage.js';
 import { atLeast, between, second } from '../kit/times.js';
 import { all, ended, expectEnd, failsIn, forever, listsBehind, many, patient, runs, targets } from '../kit/wait.js';
@@ -13,7 +13,7 @@ test.for<[first: string, then: string, end: string, verdict: string, ...unknown:
   ['running', 'running', 'failed', 'failed'],
   ['running', 'running', 'error', 'failed'],
   ['scheduling', 'hibernating', 'cancelled', 'failed', 'hibernating'],
-])('operations that are “%s”, then “%s”, then “%s” end the step as %s', async (row, context) => {
+])('operations with the status %s, then %s, then %s end wait-operation as %s', async (row, context) => {
   const [first, then, end, verdict, ...unknown] = row;
   const at = (seconds: number, word: string) => ({ afterMs: seconds * second, status: word });
   const plans = many(3, { course: [at(0, first), at(5, then), at(20, end)] });
@@ -25,13 +25,20 @@ test.for<[first: string, then: string, end: string, verdict: string, ...unknown:
   }
 });
 
-const otherWords = ['Finished', ' finished', 'finished\u0000', '__proto__'];
-test.for(otherWords)('an operation with the unknown status %j goes on', async (word, context) => {
+test.for([
+  ['Finished with a capital letter', 'Finished'],
+  ['finished after a blank', ' finished'],
+  ['finished before a null character', 'finished\u0000'],
+  ['__proto__', '__proto__'],
+] as const)('wait-operation goes on if the status of an operation is %s', async ([, word], context) => {
   for (const [, target] of targets)
     await expectEnd(context, 'timeout', [{ course: [{ afterMs: 0, status: word }] }], { timeout: '1m', ...target });
 });
 
-test.for([1, 100])('the step succeeds when the last of %i given ids has ended well', async (count, context) => {
+test.for([
+  ['one id', 1],
+  ['100 ids', 100],
+] as const)('wait-operation with %s succeeds when the last operation has ended well', async ([, count], context) => {
   const plans = [...many(count - 1, runs(3)), runs(30)];
   const end = { status: 'finished', count, ms: between(30 * second, 34 * second) };
   const { result, ids } = await expectEnd(context, end, plans);
@@ -41,7 +48,7 @@ test.for([1, 100])('the step succeeds when the last of %i given ids has ended we
 test.for([
   ['true', 'at the first failure', 10],
   ['false', 'when all operations have ended', 60],
-] as const)('with fail-fast: %s the step ends %s', async ([failFast, , seconds], context) => {
+] as const)('wait-operation with fail-fast: %s ends %s', async ([failFast, , seconds], context) => {
   const plans = [runs(60), failsIn(10), runs(5)];
   const end = { status: 'failed', count: 3, by: 1, ms: between(seconds * second, (seconds + 3.4) * second) };
   const { result, ids } = await expectEnd(context, end, plans, { 'fail-fast': failFast });
@@ -49,55 +56,51 @@ test.for([
 });
 
 test.for([
-  [2, 0, 2],
-  [3, 1, 0],
-] as const)('for %i pending ids, a poll sends %i list and %i single requests', async (row, context) => {
-  const [count, listed, single] = row;
+  ['two ids with single requests', 2, 0, 2],
+  ['three ids with one list', 3, 1, 0],
+] as const)('wait-operation asks for %s', async ([, count, listed, single], context) => {
   const { paths } = await expectEnd(context, { status: 'finished', count }, many(count, ended));
   expect([pages(paths()), singles(paths())]).toEqual([listed, single]);
 });
 
 test.for([
-  ['20 pending ids below 150 newer operations', 20, 20, 150, 1, 20],
-  ['21 pending ids below 150 newer operations', 21, 21, 150, 2, 0],
-  ['40 pending ids below 1,200 newer operations', 40, 40, 1_200, 11, 40],
-] as const)(
-  'for %s, a poll reads pages until at most 20 are not shown, ten more at most, and asks for the rest singly',
-  async (row, context) => {
-    const [, count, buried, buriedUnder, listed, single] = row;
-    const end = { status: 'finished', count };
-    const { paths } = await expectEnd(
-      context,
-      end,
-      many(count, ended),
-      { 'poll-interval': '1m' },
-      { buried, buriedUnder },
-    );
-    expect([pages(paths()), singles(paths())]).toEqual([listed, single]);
-  },
-);
+  [1, 20, '20 ids behind 150 newer operations', 20, 20, 150],
+  [2, 0, '21 ids behind 150 newer operations', 21, 21, 150],
+  [11, 40, '40 ids behind 1,200 newer operations', 40, 40, 1_200],
+] as const)('a poll of wait-operation sends %i list and %i single requests for %s', async (row, context) => {
+  const [listed, single, , count, buried, buriedUnder] = row;
+  const end = { status: 'finished', count };
+  const { paths } = await expectEnd(
+    context,
+    end,
+    many(count, ended),
+    { 'poll-interval': '1m' },
+    { buried, buriedUnder },
+  );
+  expect([pages(paths()), singles(paths())]).toEqual([listed, single]);
+});
 
-test('an operation of a wait for all that newer ones push off the first page is followed to its end', async (context) => {
+test('wait-operation with operation-id: all still waits for an operation that newer ones push off page 1', async (context) => {
   for (const outcome of ['finished', 'failed']) {
     const plans = [{ ...runs(60), outcome }, ...many(250, { ...ended, startsAfterMs: 10 * second })];
     await expectEnd(context, { status: outcome, count: 251, ms: atLeast(60 * second) }, plans, all);
   }
 });
 
-test('of 40 pending operations of a wait for all whose list fails, each is asked for in turn, also the last', async (context) => {
+test('wait-operation with operation-id: all asks for each of 40 operations in turn if the list fails', async (context) => {
   const faults = [onOperations(status(503), { from: 2 })];
   const plans = [failsIn(20), ...many(39, forever)];
   await expectEnd(context, { status: 'failed', by: 0 }, plans, { timeout: '2m', ...all }, { faults });
 });
 
-test('a list that shows ended operations running for ever does not end the step as a timeout', async (context) => {
+test('wait-operation sees the end of operations that the list still shows as running', async (context) => {
   const end = { status: 'finished', count: 15, ms: between(60 * second, 62 * second) };
   const stuck = listsBehind((_, at) => Math.max(0, at - 1));
   await expectEnd(context, end, many(15, runs(59.9)), { timeout: '1m' }, stuck);
 });
 
 test.for(['finished', 'failed'])(
-  'an operation that was seen as %s stays so although later lists show it running',
+  'wait-operation keeps the status %s of an operation although later lists show it as running',
   async (outcome, context) => {
     const plans = [{ ...runs(6), outcome }, runs(40), runs(40), runs(40)];
     const options = listsBehind((_, at) => (at > 12 ? at - 2 : 0));
@@ -111,15 +114,15 @@ test.for(['finished', 'failed'])(
   },
 );
 
-test.for([status(500), status(404), status(423), html])(
-  'single requests replace a list that fails with %o',
-  async (fault, context) => {
+test.for(inWords(status(500), status(404), status(423), html))(
+  'wait-operation with five ids asks for each one if the list gets %s',
+  async ([, fault], context) => {
     const end = { status: 'finished', count: 5, ms: between(10 * second, 14 * second) };
     await expectEnd(context, end, many(5, runs(10)), {}, { faults: [onOperations(fault)] });
   },
 );
 
-test('single requests replace a list of given ids that gives no response within 5 s, each time', async (context) => {
+test('wait-operation with five ids asks for each one if the list does not respond within 5 s', async (context) => {
   for (const seconds of [1, 45]) {
     const end = { status: 'finished', count: 5, ms: between(seconds * second, (seconds + 9) * second) };
     await expectEnd(context, end, many(5, runs(seconds)), {}, { faults: [onOperations(hang)] });

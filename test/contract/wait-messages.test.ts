@@ -8,7 +8,7 @@ import { during, expectAllEnd, expectEnd, failsIn, forever, patient, runs, targe
 const silence = /(never|did not|no) (answer|respon[ds])|without (a|any) (answer|response)/i;
 
 test.for(targets)(
-  'with %s, a timeout says whether the service was silent, and no other timeout says so',
+  'the timeout error of wait-operation with %s says that the service is silent only if it is',
   async ([, inputs], context) => {
     const timeout = { timeout: '30s', ...inputs };
     const messageAfter = async (options: object) => {
@@ -24,7 +24,7 @@ test.for(targets)(
   },
 );
 
-test('the error of a failed operation says which one, and what the service says of it', async (context) => {
+test('wait-operation names a failed operation in its error, with what the service says about it', async (context) => {
   const said = {
     error: 'Disk full',
     error_message: 'quota 12',
@@ -39,13 +39,13 @@ test('the error of a failed operation says which one, and what the service says 
   }
 });
 
-test('a timeout says how many operations of how many are pending, and names them', async (context) => {
+test('the timeout error of wait-operation counts and names the pending operations', async (context) => {
   const { result, ids } = await expectEnd(context, 'timeout', [forever, runs(3), forever], { timeout: '1m' });
   expect(errorOf(result)).toMatch(/1m.*\b2 of 3\b|\b2 of 3\b.*1m/s);
   for (const [n, id] of ids.entries()) expect(errorOf(result).includes(id)).toBe(n !== 1);
 });
 
-test('the outputs name the operation that decided, else the newest that counts', async (context) => {
+test('the output operation-id of wait-operation names a failed operation, else the newest one', async (context) => {
   const plans = [runs(9), { ...runs(3), startsAfterMs: second }];
   await expectAllEnd(context, { status: 'finished', by: 1 }, plans);
   await expectAllEnd(context, { status: 'failed', by: 0 }, [failsIn(9), ...plans], patient);

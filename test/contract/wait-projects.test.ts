@@ -14,7 +14,7 @@ const failing = (projects: number, faults: ReadonlyMap<number, Fault>) => ({
   },
 });
 
-test('a project that is idle is not read again while others are busy', async (context) => {
+test('wait-operation does not read an idle project again while others are busy', async (context) => {
   const later = { ...failsIn(1), project: 2, startsAfterMs: 20 * second };
   const end = { status: 'finished', count: 2, idle: [0, 1, 2], ms: seconds(65, 69) };
   const plans = [runs(60), { ...runs(30), project: 1 }, later];
@@ -25,9 +25,9 @@ test('a project that is idle is not read again while others are busy', async (co
 
 test.for([
   ['true', 'at once', 10, 2],
-  ['false', 'when all others are idle', 65, 1],
+  ['false', 'only when the others are idle', 65, 1],
 ] as const)(
-  'with fail-fast: %s, a failure in one of three projects ends the step %s',
+  'wait-operation with fail-fast: %s ends %s after a failure in one of three projects',
   async ([failFast, , from, idle], context) => {
     const plans = [failsIn(10), { ...runs(60), project: 1 }];
     const end = { status: 'failed', count: 2, by: 0, ms: seconds(from, from + 4), idle: idle === 1 ? [1, 2] : [2] };
@@ -36,7 +36,7 @@ test.for([
   },
 );
 
-test('a timeout names the pending operation, and idle-project-ids the projects without one', async (context) => {
+test('wait-operation names a pending operation in its timeout error, and other projects in idle-project-ids', async (context) => {
   const plans = [
     { ...runs(20), project: 0 },
     { ...forever, project: 1 },
@@ -47,14 +47,14 @@ test('a timeout names the pending operation, and idle-project-ids the projects w
   expect(errorOf(result)).not.toContain(ids[0]);
 });
 
-test('idle-project-ids omits a project that was read only once when another failed', (context) =>
+test('idle-project-ids omits a project that was read only once before another one failed', (context) =>
   expectAllEnd(context, { status: 'failed', idle: [] }, [failsIn(2)], {}, { projects: 2 }));
 
 test.for<[what: string, fault: Fault]>([
-  ['hang', hang],
+  ['do not respond', hang],
   ['send their bodies slowly', { kind: 'drip', intervalMs: second }],
-  ['answer 503', status(503)],
-])('24 projects that %s do not delay the end of others', async ([, fault], context) => {
+  ['answer with a 503', status(503)],
+])('wait-operation ends at the failure in one project although 24 others %s', async ([, fault], context) => {
   const faults = new Map(Array.from({ length: 24 }, (_, n) => [n, fault]));
   const plans = [
     { ...failsIn(5), project: 24 },
@@ -64,7 +64,7 @@ test.for<[what: string, fault: Fault]>([
   await expectAllEnd(context, end, plans, {}, failing(26, faults));
 });
 
-test('a failed operation outranks the deadline, and the deadline a project without access', async (context) => {
+test('wait-operation ends as failed rather than timeout, and as timeout rather than error', async (context) => {
   const faults = new Map([[2, status(403)]]);
   const inputs = { ...patient, timeout: '1m' };
   const busy = { ...forever, project: 1 };
@@ -78,9 +78,9 @@ test('a failed operation outranks the deadline, and the deadline a project witho
 test.for<[moment: string, inputs: Inputs, options: object]>([
   ['between two polls', {}, {}],
   ['while a request hangs', {}, during(8, 60, hang)],
-  ['while a 429 holds all requests', {}, during(8, 60, retryAfter(429, 60))],
+  ['in the pause after a 429', {}, during(8, 60, retryAfter(429, 60))],
   ['in the last poll', { timeout: '12s' }, during(5, 60, hang)],
-])('a cancellation %s ends the step at once, without an annotation', async ([, inputs, options], context) => {
+])('a cancel %s ends wait-operation at once, without an annotation', async ([, inputs, options], context) => {
   const at = 12_345;
   const end = { status: 'cancelled', ms: between(at, at + 100) };
   const plans = [forever, failsIn(1)];
