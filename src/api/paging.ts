@@ -29,7 +29,7 @@ export async function* pages<T extends { readonly id: string }>(
     if (!Array.isArray(list)) throw unexpectedShape(name, 'an array', list);
     const records = list.map((item, index) => parse(item, `${name}[${index}]`));
     if (records.length > 0 && cursor !== undefined && records.every(({ id }) => seenIds.has(id)))
-      throw new UnexpectedShapeError('the list names another page, but this page only repeats earlier records');
+      throw new UnexpectedShapeError('the list has a next page, although this page only repeats earlier records');
     return { records, cursor: records.length === 0 || cursor === sent ? undefined : cursor };
   }
 

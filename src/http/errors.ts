@@ -1,6 +1,6 @@
 import { formatDuration } from '../time/duration.js';
 
-/** A failed request to the control API or to GitHub. By default, no complete response arrived. The message is for users. */
+/** A failed request to the control API or to GitHub. Without a `status`, no complete response arrived. The message is for users. */
 export class RequestError extends Error {
   /** Undefined if no complete response arrived. */
   readonly status: number | undefined;

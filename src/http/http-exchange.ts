@@ -9,7 +9,7 @@ import { RequestError } from './errors.js';
 import { type Exchange, userAgent } from './exchange.js';
 import { proxyProblem } from './proxy.js';
 
-// If a host has several addresses, Node gives each of them but the last 250 ms. A slow one needs more.
+// If a host has several addresses, Node allows 250 ms for each, except for the last. A slow one needs more.
 setDefaultAutoSelectFamilyAttemptTimeout(1_000);
 
 /** Sends requests over sockets. Proxies and certificate authorities come from environment variables. */

@@ -25,7 +25,7 @@ export class Rate {
   readonly #waiting = new Set<Waiting>();
   /** When each request without a response was sent. */
   readonly #open: number[] = [];
-  /** When the bucket was empty, or will be. Each interval since then is a token, up to `burst`. */
+  /** When the bucket was empty: in the future during a hold. Each interval since then is one token, up to `burst`. */
   #emptyAt = Number.NEGATIVE_INFINITY;
   /** The rate at the end of the latest hold, in requests a second. */
   #slowedTo = maxPerSecond;

@@ -20,7 +20,7 @@ export type Send = <T>(attempt: (how: Attempt) => Promise<T>) => Promise<T>;
 
 export const usualPatience = 30_000;
 const maxAttempts = 5;
-/** No attempt but that of a throttled request begins later than this after the first one. */
+/** The last attempt begins at most this long after the first one, unless the service asks to retry later. */
 const maxSpan = 60_000;
 /** A replica may not know a new key yet. */
 const unauthorizedSpan = 10_000;

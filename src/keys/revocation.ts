@@ -106,7 +106,7 @@ export async function revokeKeys({ api, rate, deadline, random, send, patience, 
   }
 
   const end = await repeatRounds().catch((error: Error) => error);
-  // What the service said of the key tells more than that the time was over.
+  // The service's own error for a key tells more than a timeout.
   const doubt = end ?? new Error('no response said revoked: true, and lists do not confirm it');
   const results = [...keys].map(([id, key]) => {
     const fate = key.fate(askedAt);

@@ -18,7 +18,7 @@ export function revocationFailure({ keys, end }: Revocations, timeout: number) {
   return { status: 'error', error: `${what}. ${advice}` };
 }
 
-/** `kept`: ours, or given, and left or not confirmed as gone. */
+/** `kept`: keys of this repository, or given ones, that the step left or could not confirm as gone. */
 export function revocationReport(status: string, counts: string, revoked: readonly string[], kept: readonly string[]) {
   return {
     status,

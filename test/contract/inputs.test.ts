@@ -105,7 +105,7 @@ test.for<Row>([
   ['revoke-key', 'key-id', 'is the word null or undefined', leftover.slice(0, 2), noValue],
   ['list-keys', 'base-url', 'is the word null or an unevaluated expression', leftover, noValue],
   ['list-operations', 'project-id', 'is empty', [''], `${emptyId}; expected a project id. ${misspelled}`],
-  ['wait-operation', 'operation-id', 'is empty', [''], `, or response-file in its place. ${misspelled}`],
+  ['wait-operation', 'operation-id', 'is empty', [''], `, unless response-file is set. ${misspelled}`],
   ['revoke-key', 'key-id', 'is empty', [''], `${emptyId}; expected key ids, or the input key-name. ${misspelled}`],
   ['list-keys', 'base-url', 'is empty', [''], noUrl],
   ['list-operations', 'project-id', 'would change the URL', ['.', '..', 'a/b', 'a\u0001b', 'a\u0085b'], noProject],

@@ -13,7 +13,7 @@ test.for<[first: string, then: string, end: string, verdict: string, ...unknown:
   ['running', 'running', 'failed', 'failed'],
   ['running', 'running', 'error', 'failed'],
   ['scheduling', 'hibernating', 'cancelled', 'failed', 'hibernating'],
-])('operations with the status %s, then %s, then %s end wait-operation as %s', async (row, context) => {
+])('one operation that reads show as %s, then %s, then %s ends wait-operation as %s', async (row, context) => {
   const [first, then, end, verdict, ...unknown] = row;
   const at = (seconds: number, word: string) => ({ afterMs: seconds * second, status: word });
   const plans = many(3, { course: [at(0, first), at(5, then), at(20, end)] });

@@ -95,7 +95,7 @@ test.for([
   ['two requests', 5.1, 2],
   ['two requests', 9.9, 2],
   ['three requests', 10.1, 3],
-] as const)('wait-operation sends %s for an ended operation if each response takes %f s', async (row, context) => {
+] as const)('wait-operation gives up slow responses: it sends %s if each response takes %f s', async (row, context) => {
   const [, delayed, requests] = row;
   const faults = [{ fault: delay(delayed * second) }];
   await expectEnd(context, { status: 'finished', requests }, [ended], {}, { faults });

@@ -26,7 +26,7 @@ export function quote(text: string, max = 80): string {
 export const whyEmpty =
   'Check the expression: it is empty if a step id, an output or a variable is misspelled, or if its step was skipped';
 
-/** Rejects an expression that GitHub did not evaluate, and the output of a failed jq command. */
+/** Rejects an expression that GitHub did not evaluate, and the `null` that jq prints for a missing field. */
 export function rejectLeftover(text: string, hidesValue = false): string {
   if (text === 'null' || text === 'undefined' || text.includes(`\${{`))
     throw new BadValue('is no value. Check the expression or the step that should provide it', hidesValue);
@@ -82,7 +82,7 @@ export const parseApiKey: Parse<string> = (text) => {
   return parseSecret(text);
 };
 
-/** Accepts a URL that may get the API key. It appears in logs. `variable`: CTL_BASE_URL, even if the input is set. */
+/** Accepts a URL to which the API key may be sent. `variable`: the value of CTL_BASE_URL, even if the input is set. */
 export function parseBaseUrl(text: string, variable: string, secrets: Secrets): URL {
   const where = 'in this input or in the environment variable CTL_BASE_URL';
   if (text === '') throw new BadValue(`is empty; expected the URL of the control API, ${where}. ${whyEmpty}`);

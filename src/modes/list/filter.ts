@@ -72,7 +72,7 @@ function parseLine(line: string, documented: readonly string[], changing: readon
     throw new BadValue(`the pattern is empty. If records without a value are meant, write ${field}!=?*`);
   if (/(?:[\s,;&|]|\\n)[a-z]\w*\s*!?=/i.test(pattern))
     throw new BadValue(
-      'each condition needs a line of its own, after “filter: |”. If this is one condition, write “?” in place of its second “=”',
+      'each condition needs a line of its own, after “filter: |”. If the second “=” belongs to the value, write “?” (any character) for it',
     );
   const matches = compileGlob(pattern);
   const known = documented.includes(field) ? (knownWords[field] ?? []) : [];

@@ -130,7 +130,7 @@ export class Project {
     if (this.isCut && !read.goesBackTo(start - since)) {
       const what = `Project ${sanitizeId(this.id)} has more than ${maxFirstRead} operations of the last ${formatDuration(since)} (since)`;
       const advice =
-        'The step may have missed a failed one. Set since to a shorter time, or give the ids in operation-id.';
+        'The step may have missed a failed one. Give the input since a shorter time, or list the ids in operation-id.';
       this.#fail(this.id, new UserError(`${what}. ${advice}`));
     }
     return this.isCut;

@@ -26,7 +26,7 @@ export class Quiet {
     return beganAt >= this.restsUntil ? new Quiet(this.since, true) : this;
   }
 
-  /** An answer has shown something that counts unfinished or for the first time. */
+  /** An answer has shown an operation that counts: it is unfinished, or no answer has shown it before. */
   disturbed(): Quiet {
     return this.isProved ? this : Quiet.none;
   }

@@ -119,7 +119,7 @@ function warnings({ projects, filterWarnings }: WaitResult, { nowMs }: ReportFac
   const cut = `The first read stopped at ${count} operations in ${projectsText(cutProjects)}, so older unfinished ones are not seen. To wait for one of them, give its id.`;
   const failures = projects.flatMap(({ operations }) => [...operations.recentFailures.values()]);
   const texts = failures.map((one) => operationText(one, nowMs));
-  const recent = `These operations failed shortly before the step, and do not count: ${joinFirst(texts, messageBounds)}. To count them, set since to a longer time.`;
+  const recent = `These operations failed shortly before the step, and do not count: ${joinFirst(texts, messageBounds)}. To count them, give the input since a longer time.`;
   return [...filterWarnings, ...(cutProjects.length > 0 ? [cut] : []), ...(failures.length > 0 ? [recent] : [])];
 }
 

@@ -15,9 +15,9 @@ import { isAbsent, isObject, type Json, parseJsonOrUndefined, toText } from '../
 import { parseDuration } from '../../time/duration.js';
 import { type Filter, parseFilter } from '../list/filter.js';
 
-/** `all`: the operations that the filter admits. `since`: what ended so many milliseconds before the step counts, too. */
+/** `all`: the operations that the filter admits. `since`: in milliseconds. What ended at most this long before the step counts. */
 export type AllOperations = { readonly all: Filter; readonly since: number };
-/** `ids`: in each project. If an earlier answer has shown an operation, it stands for its id. */
+/** `ids`: by project. An operation that an earlier answer has shown replaces its id. */
 export type Target = AllOperations | { readonly ids: ReadonlyMap<string, readonly (string | Operation)[]> };
 export type WaitSettings = ReturnType<typeof readWaitSettings>;
 
@@ -69,7 +69,7 @@ function readAll(reader: InputReader): Target | null {
 
 function readIds(reader: InputReader, project = ''): Target | null {
   const workspace = reader.environment['GITHUB_WORKSPACE'] ?? '';
-  const expected = 'operation ids, the word “all” (every operation of the project), or response-file in its place';
+  const expected = 'operation ids, or the word “all” (every operation of the project), unless response-file is set';
   const ids =
     reader.text('response-file') === ''
       ? reader.parse('operation-id', (text) => parseIdList(text, parseOperationId, expected))
@@ -91,7 +91,7 @@ function idsInResponse(text: string, project: string): string[] {
   const named = operationsNamedIn(fields);
   if (named === undefined || (isAbsent(fields['operations']) && isAbsent(fields['operation'])))
     throw new BadValue(
-      `contains no operations; expected an API response with operations or operation. If the request failed, the file holds the error message: add --fail-with-body to curl. ${otherWay}`,
+      `contains no operations; expected an API response with operations or operation. If the request failed, the file holds the error message; with --fail-with-body, curl fails its own step. ${otherWay}`,
     );
   if (named.length === 0 && hasError(body))
     throw new BadValue('contains an error and no operations, so the request has failed. Check the request');

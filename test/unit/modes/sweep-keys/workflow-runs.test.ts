@@ -75,7 +75,7 @@ test.for<[what: string, Fault, why: RegExp, transient: boolean]>([
   ['a run whose id is text', respondWith(200, '{"id":"13","status":"completed","run_attempt":1}'), other, true],
   ['a closed connection', { kind: 'cut-before-headers' }, /GitHub could not be reached \(.+\)/, true],
   ['a truncated body', { kind: 'cut-mid-body' }, /GitHub/, true],
-])('the state of a workflow run stays unknown after %s', async ([, fault, why, transient]) => {
+])('the state of a workflow run stays unknown if GitHub responds with %s', async ([, fault, why, transient]) => {
   const { outcome, requests } = await find('13', fault);
   expect(outcome).toMatchObject({ message: expect.stringMatching(why), transient });
   expect(requests).toHaveLength(1);

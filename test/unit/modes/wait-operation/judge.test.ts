@@ -43,26 +43,50 @@ test.for<[claim: string, read: ListRead | undefined, status: string, record: Jso
   ['that is running but not listed counts', notShown, 'running', record(-100 * hour), 'counts'],
 
   // One that has ended counts if it ended at `since` or later.
-  ['that failed at the limit counts', during, 'failed', record(-hour, 0), 'counts'],
-  ['that was skipped after the limit counts', during, 'skipped', record(-hour, 1), 'counts'],
-  ['that failed before the limit does not count', during, 'failed', record(-hour, -1), 'history'],
-  ['that is listed as cancelled at the limit counts', shown, 'cancelled', record(-hour, 0), 'counts'],
-  ['that is listed as cancelled before the limit does not count', shown, 'cancelled', record(-hour, -1), 'history'],
+  ['that failed at the limit of since counts', during, 'failed', record(-hour, 0), 'counts'],
+  ['that was skipped after the limit of since counts', during, 'skipped', record(-hour, 1), 'counts'],
+  ['that failed before the limit of since does not count', during, 'failed', record(-hour, -1), 'history'],
+  ['that is listed as cancelled at the limit of since counts', shown, 'cancelled', record(-hour, 0), 'counts'],
+  [
+    'that is listed as cancelled before the limit of since does not count',
+    shown,
+    'cancelled',
+    record(-hour, -1),
+    'history',
+  ],
   // The time of its creation replaces the time of its end. Without both, it is history.
-  ['without updated_at counts if created at the limit', during, 'failed', record(0), 'counts'],
-  ['without updated_at does not count if created before the limit', during, 'failed', record(-1), 'history'],
+  ['without updated_at counts if created at the limit of since', during, 'failed', record(0), 'counts'],
+  ['without updated_at does not count if created before the limit of since', during, 'failed', record(-1), 'history'],
   ['with unreadable times does not count', during, 'failed', { created_at: 'soon', updated_at: 'later' }, 'history'],
 
   // One that is new counts, whenever it ended: not shown by the first read, and not created before the oldest one of it.
   ['that is not listed but as old as a listed one counts', notShown, 'failed', record(-hour, -hour), 'counts'],
   ['that is not listed but younger than a listed one counts', notShown, 'finished', record(-hour + 1, -1), 'counts'],
-  ['that is older than the list and the limit does not count', notShown, 'failed', record(-hour - 1, -1), 'history'],
-  ['that is older than the list but failed at the limit counts', notShown, 'failed', record(-hour - 1, 0), 'counts'],
+  [
+    'that is older than the list and the limit of since does not count',
+    notShown,
+    'failed',
+    record(-hour - 1, -1),
+    'history',
+  ],
+  [
+    'that is older than the list but failed at the limit of since counts',
+    notShown,
+    'failed',
+    record(-hour - 1, 0),
+    'counts',
+  ],
   ['that is not listed but between two listed ones counts', ofAnHour, 'failed', record(-1, -1), 'counts'],
   ['that is not listed and has no times counts', notShown, 'failed', {}, 'counts'],
   ['that failed long ago counts if none was listed', empty, 'failed', record(-100 * hour, -100 * hour), 'counts'],
-  ['that is listed and failed before the limit does not count', shown, 'failed', record(-hour, -hour), 'history'],
-])('with operation-id: all and since as the limit, an operation %s', ([, read, status, of, judgement]) => {
+  [
+    'that is listed and failed before the limit of since does not count',
+    shown,
+    'failed',
+    record(-hour, -hour),
+    'history',
+  ],
+])('with operation-id: all, an operation %s', ([, read, status, of, judgement]) => {
   expect(judge({ id: 'id', status, record: of }, read, since, parseFilter('', fields))).toBe(judgement);
 });
 
