@@ -16,7 +16,7 @@ export const toolkit = {
   },
   output: (name: string, value: string) => core.setOutput(name, value),
   state: (name: string, value: string) => core.saveState(name, value),
-  summary: (markdown: string): Promise<unknown> => core.summary.emptyBuffer().addRaw(markdown, true).write(),
+  summary: (markdown: string): Promise<unknown> => core.summary.addRaw(markdown, true).write(),
 };
 
 /** No secret reaches the log or the summary, and no command the log. Some outputs hand a secret to later steps. */

@@ -1,5 +1,5 @@
 import { describe, expect, type TestContext, test } from 'vitest';
-import { hang, onDelete, onList, page, status } from '../kit/fault.js';
+import { hang, onDelete, onList, page, retryAfter, status } from '../kit/fault.js';
 import type { Inputs } from '../kit/inputs.js';
 import { errorOf, type Stage, type StageOptions, setStage, staged } from '../kit/stage.js';
 import { expectRevocations } from '../kit/sweep.js';
@@ -191,4 +191,20 @@ describe.for(['revoke-key', 'sweep-keys'] as const)('%s with several keys', (mod
       expect(errorOf(result)).toMatch(/timeout/);
     }
   });
+});
+
+test('revoke-key repeats a DELETE only after the Retry-After of its 503', async (context) => {
+  const { revoke, service } = await setKeys(context, 1, { faults: [onDelete(retryAfter(503, 20))] });
+  expectEnd(await revoke({ 'key-id': '2' }), 'revoked', { revoked: ['2'] });
+  const [first = 0, next = 0] = service.requests.filter(({ method }) => method === 'DELETE').map(({ at }) => at);
+  expect(next - first).toBeGreaterThanOrEqual(20 * second);
+});
+
+test('the error of revoke-key tells the latest failure of a DELETE', async (context) => {
+  const faults = [onDelete(retryAfter(429, 1)), onDelete(status(500), { from: 2 })];
+  const { revoke } = await setKeys(context, 1, { faults });
+  const result = await revoke({ 'key-id': '2' });
+  expectEnd(result, 'error', { kept: ['2'] });
+  expect(errorOf(result)).toMatch(/status 500/);
+  expect(result.ms).toBeLessThan(60 * second);
 });

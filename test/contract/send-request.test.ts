@@ -10,7 +10,8 @@ import { ended, failsIn, forever, runs } from '../kit/wait.js';
 import type { StepResult } from '../runner/step.js';
 
 const branches = ({ projectId }: Stage) => `POST /projects/${projectId}/branches`;
-const body = '{"branch":{"name":"preview-1"}}';
+/** JSON.parse would round the number, and JSON.stringify drop the spaces. */
+const body = '{ "branch": { "name": "preview-1", "tag": 9007199254740993 } }';
 const onBranch = (fault: Fault, which: Partial<FaultRule> = { nth: 1 }): FaultRule => ({
   endpoint: 'create-branch',
   fault,
@@ -315,4 +316,19 @@ test('send-request writes even a 2xx response that it cannot use to response-fil
   expect(result.outputs['status']).toBe('error');
   expect(responseOf(result)).toBe(response);
   expect(errorOf(result)).not.toMatch(/re-run/i);
+});
+
+test('send-request counts its pauses from the response, not from the start of the step', async (context) => {
+  const faults = [onBranch({ kind: 'delay', ms: 12 * second })];
+  const { stage } = await send(context, { newOperations: runs(40), faults });
+  const polls = stage.service.requests.filter(({ method }) => method === 'GET').map(({ at }) => at);
+  expect((polls[2] ?? 0) - (polls[0] ?? 0)).toBeLessThan(second);
+});
+
+test('the error of send-request shortens the id of a project that its response names', async (context) => {
+  const operation = { id: uuid(1), status: 'running', project_id: 'p'.repeat(300) };
+  const started = JSON.stringify({ operations: [operation] });
+  const respond: StageOptions['respond'] = (_, __, { method }) => (method === 'POST' ? started : { status: 500 });
+  const { result } = await send(context, { respond }, { timeout: '30s' });
+  expect(errorOf(result)).toMatch(/for project p{79}…/);
 });

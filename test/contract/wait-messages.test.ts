@@ -52,3 +52,8 @@ test('the output operation-id of wait-operation names a failed operation, else t
   const ids = [9, 1, 3].map((seconds, n) => ({ ...runs(seconds), ageMs: 100 - n }));
   await expectEnd(context, { status: 'finished', by: 2 }, ids);
 });
+
+test('the log of wait-operation says once a minute that the step still waits', async (context) => {
+  const { result } = await expectEnd(context, 'timeout', [forever], { timeout: '5m' });
+  expect(result.log.match(/Still waiting/g)).toHaveLength(4);
+});

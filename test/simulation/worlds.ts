@@ -164,7 +164,7 @@ function sceneFor(
   const { faults = [], outages = [], killedAt, age, hasParent, jitter, clocks } = { ...plainKey, ...world };
   const { mode } = expects;
   const inputs = { mode, 'api-key': stage.plane.apiKey, 'base-url': `${stage.origin}/v2`, ...own };
-  const environment = { GITHUB_RUN_ID: ownRun, GITHUB_REPOSITORY: 'acme/shop' };
+  const environment = { GITHUB_RUN_ID: ownRun, GITHUB_RUN_ATTEMPT: '1', GITHUB_REPOSITORY: 'acme/shop' };
   const ahead = clocks === 'runner behind' ? -tenMinutes : clocks.startsWith('runner') ? tenMinutes : 0;
   const step = {
     mode,

@@ -28,6 +28,7 @@ function drawFault(chance: Chance, endpoint: Endpoint): Fault {
   // Some services repeat the key in their errors, plain or encoded.
   const echo = chance.pick(['@key@', 'Bearer @key@', '@base64@', '@escaped@']);
   const repeatsKey = { body: `{"message":"${echo}","code":"BAD"}` };
+  const page = chance.pick([200, 200, 401, 403, 404, 429, 502, 503]);
   const retryAfter = drawRetryAfter(chance);
   const announcedBy = chance.pick(['link', 'unavailable_project_ids'] as const);
   const status = (status: number, more: object = {}): Fault => ({ kind: 'status', status, ...more });
@@ -47,7 +48,8 @@ function drawFault(chance: Chance, endpoint: Endpoint): Fault {
       // Accepted, and perhaps never carried out.
       status(chance.pick([200, 202]), { body: chance.pick(['{}', 'null', '{"revoked":false}']), done }),
     ],
-    [{ kind: 'html', status: chance.pick([200, 200, 401, 403, 404, 429, 502, 503]), done }],
+    // A page with 429 proves that the request was not carried out.
+    [{ kind: 'html', status: page, done: page === 429 ? 'never' : done }],
     [{ kind: 'redirect', location: 'https://elsewhere.test/v2/api_keys?token=@key@', done }],
     [status(chance.pick([429, 429, 423, 425]), retryAfter)],
     [

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { escapeCommands } from '../../../src/action/toolkit.js';
+import { expect, test, vi } from 'vitest';
+import { escapeCommands, toolkit } from '../../../src/action/toolkit.js';
 import { Masker } from '../../runner/masker.js';
 import { StepLog } from '../../runner/step-log.js';
 
@@ -32,3 +32,9 @@ test.each(['no command at all', 'a :: b', 'a::b', '[error] #1 ## title'])(
     expect(escapeCommands(text)).toBe(text);
   },
 );
+
+test('spaces around an input do not count', (context) => {
+  vi.stubEnv('INPUT_MODE', ' list-keys ');
+  context.onTestFinished(() => void vi.unstubAllEnvs());
+  expect(toolkit.input('mode')).toBe('list-keys');
+});
