@@ -40,6 +40,8 @@ staged('sweep-keys ignores keys whose names differ slightly from those of this r
   const none = await stage.sweep({ 'older-than': '1s' });
   expectSwept(none, 'ok', {});
   expect(stage.runs.lookups).toEqual([]);
+  // With nothing to revoke, no list must prove anything.
+  expect(stage.paths()).toEqual(['api_keys']);
   const revoked = [stage.addKey('12', { ageMs: 2 * day })];
   expectSwept(await stage.sweep(), 'ok', { revoked });
   expect(stage.aliveIds()).toEqual(['1', ...others, ...alive]);

@@ -322,12 +322,14 @@ test('the summary of list-operations has a column “Failures” only if an oper
   expect(await summaryOf({ ...operations.full, failures_count: 0 })).not.toContain('Failures');
 });
 
-test('the summary of list-keys shows the age of each key', async (context) => {
+test('the summary of list-keys shows id, name, creation, age and last use of each key', async (context) => {
   const date = 'Sat, 31 Jan 2026 11:40:00 GMT';
   const { result } = await read(context, keys, () => ({
     status: 200,
     headers: { date },
     body: keys.body([keys.full]),
   }));
-  expect(result.summary).toMatch(/<th>Age<\/th>.*\n.*<td><code>2h 10m<\/code><\/td>/);
+  const cells = [...result.summary.matchAll(/<t[hd]>(?:<code>)?([^<]*)/g)].map(([, cell]) => cell);
+  const shown = ['7', 'shop', '2026-01-31T09:30:00Z', '2h 10m', '2026-03-01T00:00:00Z'];
+  expect(cells).toEqual(['Key', 'Name', 'Created', 'Age', 'Last used', ...shown]);
 });

@@ -7,6 +7,7 @@ import { type Inputs, rejectInputs, uuid } from '../kit/inputs.js';
 import { errorOf, noticesOf, type Stage, type StageOptions, setStage, staged } from '../kit/stage.js';
 import { between, second } from '../kit/times.js';
 import { ended, failsIn, forever, runs } from '../kit/wait.js';
+import { Job } from '../runner/job.js';
 import type { StepResult } from '../runner/step.js';
 
 const branches = ({ projectId }: Stage) => `POST /projects/${projectId}/branches`;
@@ -275,11 +276,12 @@ staged(
   },
 );
 
-test('send-request sends the text of body-file', async (context) => {
+test('send-request finds body-file in the workspace, and sends its text', async (context) => {
   const stage = await setStage(context, { newOperations: ended });
-  const file = join(stage.folder, 'body.json');
-  writeFileSync(file, body);
-  const result = await stage.runMode('send-request', { request: branches(stage), 'body-file': file });
+  const job = new Job();
+  writeFileSync(join(job.workspace, 'body.json'), body);
+  const inputs = { request: branches(stage), 'body-file': 'body.json' };
+  const result = await stage.runMode('send-request', inputs, { job });
   expect(result.conclusion).toBe('success');
   expect(changes(stage)).toMatchObject([{ body }]);
 });

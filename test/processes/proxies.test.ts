@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startProxy } from '../kit/peers.js';
 import { expectRevoked, proxyUrl, setSecureStage } from '../kit/secure-stage.js';
-import { withoutMasks } from '../kit/stage.js';
+import { errorOf, withoutMasks } from '../kit/stage.js';
 import { good, ofAnotherName } from '../kit/tls/certificates.js';
 
 const [user, password] = ['proxy-user', 'proxy-password'];
@@ -34,4 +34,12 @@ test.concurrent('a step reaches the service through an HTTPS proxy if each has a
   const result = await run(inputs, { env: { https_proxy: `https://127.0.0.1:${proxy.port}` } });
   expect(result.outputs).toMatchObject({ status: 'finished' });
   expect(proxy.asked).toHaveLength(1);
+});
+
+test.concurrent('send-request fails at once and names the variable if https_proxy is no URL', async (context) => {
+  const { runMode } = await setSecureStage(context);
+  const inputs = { request: 'POST /projects/p-1/branches' };
+  const result = await runMode('send-request', inputs, { env: { https_proxy: 'no-url' } });
+  expect(result.outputs['status']).toBe('error');
+  expect(errorOf(result)).toContain('https_proxy is not a valid URL');
 });

@@ -117,3 +117,9 @@ test.for([
   const sent = client('https://control.test/v2')('POST');
   await expect(sent).rejects.toMatchObject({ message: expect.stringMatching(says), ...error });
 });
+
+test('a body of the maximum size is read, and one that is a byte larger is not', async (context) => {
+  const bytes = (size: number) => `${ok}content-length: ${size}\r\n\r\n${'x'.repeat(size)}`;
+  expect((await answer(context, bytes(1_000_000))).body).toHaveLength(1_000_000);
+  await expect(answer(context, bytes(1_000_001))).rejects.toThrow(/larger than/);
+});
