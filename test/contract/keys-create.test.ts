@@ -94,7 +94,7 @@ const ambiguous: readonly (readonly [what: string, fault: Fault])[] = [
   ['an endless body', { kind: 'endless-body' }],
   ['an HTML page with status 403', page(403, { done: 'now' })],
   ...[408, 409].map((code) => [`a ${code}`, status(code, { done: 'now' })] as const),
-  ['a response with the parent key', withBody(`{"id":5,"key":"${parentKey}"}`)],
+  ['a response with the parent key', withBody(JSON.stringify({ id: 5, key: parentKey }))],
   ['a response without a key', withBody('{"id":5}')],
   ['a response without an id', withBody(`{"key":"${secret}"}`)],
   ['a response whose key is a number', withBody('{"id":5,"key":12345678901}')],
