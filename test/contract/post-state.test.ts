@@ -3,10 +3,22 @@ import { expect, type TestContext, test } from 'vitest';
 import { type PostState, serializePostState } from '../../src/keys/post-state.js';
 import { status } from '../kit/fault.js';
 import { type Inputs, type Mode, modes, requiredInputs } from '../kit/inputs.js';
-import { forged, readSaved } from '../kit/saved-state.js';
 import { setStage, staged } from '../kit/stage.js';
 import { defectsOf } from '../kit/text-defects.js';
 import type { StepOptions } from '../runner/step.js';
+
+/** The parts of a state as main saved it: the seal, then the object that it covers. */
+function readSaved(saved: string) {
+  const at = saved.indexOf('{');
+  const object: Readonly<Record<string, unknown>> = JSON.parse(saved.slice(at));
+  return { seal: saved.slice(0, at), object };
+}
+
+/** The state with other parts, as somebody without the parent key would write it. `undefined` removes a part. */
+function forged(saved: string, parts: Readonly<Record<string, unknown>>): string {
+  const { seal, object } = readSaved(saved);
+  return seal + JSON.stringify({ ...object, ...parts });
+}
 
 // Another step of the job can read the states that steps saved, and can set STATE_… through GITHUB_ENV. The runner gives that
 // to post if the step itself saved no state of that name.

@@ -8,7 +8,7 @@ import { ended } from '../kit/wait.js';
 const reference = readFileSync('docs/reference.md', 'utf8');
 const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 /** Outputs that are no part of the result. */
-const ofTheStep = ['message', 'duration-ms', 'result-file', 'response-file'];
+const ofTheStep = ['message', 'result-file', 'response-file'];
 
 test('the modes set all outputs of action.yml, and result files have a field for each output of their step', async (context) => {
   const stage = await setStage(context, { newOperations: ended });
