@@ -40,7 +40,7 @@ export function currentRun(environment: NodeJS.ProcessEnv): WorkflowRun {
   const { GITHUB_RUN_ID: id = '', GITHUB_RUN_ATTEMPT: attempt, GITHUB_REPOSITORY: name = '' } = environment;
   const server = environment['GITHUB_SERVER_URL'] || 'https://github.com';
   const fingerprint = repositoryFingerprint(server, environment['GITHUB_REPOSITORY_ID'] || name);
-  return { id, attempt: Number(attempt), fingerprint };
+  return { id, attempt: Number(attempt || 1), fingerprint };
 }
 
 /** `repository`: the repository id, which survives a rename. If the runner provides no id, the repository name. */

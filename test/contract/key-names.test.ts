@@ -17,6 +17,7 @@ const by = (server: string, repository = '123456789') => repositoryFingerprint(s
 const hub = 'https://github.com';
 test.for<[what: string, env: Env, run: object]>([
   ['the run id and the attempt', { GITHUB_RUN_ID: '77', GITHUB_RUN_ATTEMPT: '3' }, { id: '77', attempt: 3 }],
+  ['attempt 1 if none is set', { GITHUB_RUN_ATTEMPT: '' }, { attempt: 1 }],
   ['a fingerprint that survives a rename', { GITHUB_REPOSITORY: 'acme-inc/store' }, { fingerprint: by(hub) }],
   [
     'a fingerprint of the server',

@@ -196,6 +196,14 @@ describe.for(['warn', 'fail'] as const)('post with on-revoke-failure: %s', (onFa
   });
 });
 
+test('post names both keys if neither the minted one nor one whose create got no response could be revoked', async (context) => {
+  const refused: Scene = ({ service }) => service.faults.add({ endpoint: 'revoke-key', fault: status(403) });
+  const job = await runJob(context, { inMain: [onCreate(lost)], ...atAge(0, refused) });
+  expect(job.made()).toHaveLength(2);
+  const said = job.post.annotations.map(({ message }) => message).join();
+  for (const { id } of job.made()) expect(said).toContain(`key-id: ${id}`);
+});
+
 test('post accepts the parent key from CTL_API_KEY, and masks it', async (context) => {
   const post = { inputs: {}, env: { CTL_API_KEY: parentKey } };
   const job = await runGone(context, { ...atAge(60, meets('minted', status(403), { count: 1 })), post });

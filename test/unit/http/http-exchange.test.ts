@@ -67,7 +67,8 @@ test('a request counts as still connecting until the TLS handshake is done', asy
     const request = { url: new URL(to), method: 'POST', headers: {}, maxBytes: 1_000, progress } as const;
     httpExchange()(request, (cancel) => void cancels.push(cancel)).catch(() => undefined);
   };
-  const arrived = once(silent, 'connection');
+  // The client has sent the first bytes of the handshake.
+  const arrived = once(silent, 'connection').then(([socket]) => once(socket, 'data'));
   send(url.replace('http:', 'https:'));
   await arrived;
   expect(progress.isConnecting).toBe(true);
