@@ -57,8 +57,10 @@ const columns: Readonly<Record<string, (row: Row) => string>> = {
   'The service says': ({ reason }) => codeHtml(reason),
 };
 
-export function operationTable(rows: readonly Row[]): string {
-  const shown = Object.entries(columns).filter(([, cell]) => rows.slice(0, maxRows).some((row) => cell(row) !== ''));
+/** Only the rows that a table shows are described: a list can have thousands. */
+export function operationTable<T>(all: readonly T[], toRow: (one: T) => Row): string {
+  const rows = all.slice(0, maxRows).map(toRow);
+  const shown = Object.entries(columns).filter(([, cell]) => rows.some((row) => cell(row) !== ''));
   const headings = shown.map(([heading]) => heading);
-  return truncatedTable(headings, rows, (row) => shown.map(([, cell]) => cell(row)));
+  return truncatedTable(headings, all, (one) => shown.map(([, cell]) => cell(toRow(one))));
 }

@@ -8,13 +8,17 @@ type Line = ReturnType<typeof parseLine>;
 
 /** Each line is `field=pattern` or `field!=pattern`. A record must match every line. */
 export class Filter {
-  readonly #knownFields = new Set<string>();
+  /** The fields of its lines that no record had so far. */
+  readonly #missing: Set<string>;
+  #hasRead = false;
 
   /** `documented`: the fields that the API documents. The service may send others. */
   constructor(
     private readonly lines: readonly Line[],
     private readonly documented: readonly string[],
-  ) {}
+  ) {
+    this.#missing = new Set(lines.map(({ field }) => field));
+  }
 
   get texts(): string[] {
     return this.lines.map(({ text }) => text);
@@ -35,13 +39,13 @@ export class Filter {
 
   /** Takes each record that a step reads, to learn which fields exist. */
   note(record: JsonObject): void {
-    for (const field of Object.keys(record)) this.#knownFields.add(field);
+    this.#hasRead = true;
+    for (const field of this.#missing) if (Object.hasOwn(record, field)) this.#missing.delete(field);
   }
 
   /** The fields that no record had, if any was read. An undocumented one does not exist, so its line means nothing. */
   get missing(): { readonly error?: string; readonly warnings: readonly string[] } {
-    const fields = new Set(this.lines.map(({ field }) => field));
-    const missing = [...fields].filter((field) => this.#knownFields.size > 0 && !this.#knownFields.has(field));
+    const missing = this.#hasRead ? [...this.#missing] : [];
     const textOf = (field: string) => `filter: no record that was read has the field ${quote(field, 60)}`;
     const warnings = missing.map((field) => `${textOf(field)}, so it counts as empty.`);
     const unknown = missing.find((field) => !this.documented.includes(field));

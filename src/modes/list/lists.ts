@@ -76,18 +76,21 @@ function defineList<One extends ApiRecord, Settings extends ListSettings>(list: 
       const headline = `${plural(records.length, noun)}${isLimited ? ' (limit reached, so the list may go on)' : ''}`;
       const texts = [...criteria(settings), ...settings.filter.texts].filter((text) => text !== false);
       const why = texts.length > 0 && `Criteria: ${texts.join(', ')}`;
-      const names = records.map((record) => {
+      const nameOf = (record: One) => {
         const name = displayText(record, noun === 'operation' ? 'action' : 'name', 80);
         return `${sanitizeId(record.id)}${name && ` (${name})`}`;
-      });
-      const found = `Found ${headline}${names.length === 0 ? '' : ': '}${joinFirst(names, messageBounds)}`;
+      };
+      const error = () => {
+        const names = joinFirst(records.map(nameOf), messageBounds);
+        return sentences(`Found ${headline}${names && `: ${names}`}`, why, advice[status]);
+      };
       // Ids are strings in the outputs, because fromJSON rounds large numbers.
       const ids = records.map(({ id }) => id);
       return {
         status,
         succeeded: status === 'ok',
         headline,
-        error: status === 'ok' ? undefined : sentences(found, why, advice[status]),
+        error: status === 'ok' ? undefined : error(),
         warnings,
         outputs: {
           count: ids.length,
@@ -149,7 +152,7 @@ export const listOperationsMode = defineList({
     since !== undefined && `created within ${formatDuration(since)}`,
   ],
   outputs: (ids) => ({ 'operation-id': ids[0] ?? '' }),
-  table: (records, nowMs) => operationTable(records.map((one) => operationTexts(one, nowMs))),
+  table: (records, nowMs) => operationTable(records, (one) => operationTexts(one, nowMs)),
 });
 
 const projectHeadings = ['Project', 'Name', 'Region', 'Version', 'Created'];

@@ -2,7 +2,7 @@ import { adviceFor } from '../../action/advice.js';
 import { failureReport } from '../../action/failure-report.js';
 import { codeHtml } from '../../action/markdown.js';
 import type { StepReport } from '../../action/step-report.js';
-import { isFailed, isPending } from '../../api/operation-status.js';
+import { isFailed, isPending, phaseForStatus } from '../../api/operation-status.js';
 import { fieldTime, type Operation } from '../../api/records.js';
 import { sanitizeId } from '../../text/sanitize-line.js';
 import { joinFirst, messageBounds, plural, sentences } from '../../text/sentences.js';
@@ -22,8 +22,12 @@ const lastSeconds = 5_000;
 export function waitReport(result: WaitResult, settings: WaitSettings, facts: ReportFacts): StepReport {
   const { verdict, operations } = result;
   const { projectIds, target } = settings;
-  const rows = operations.map((one) => ({ ...operationTexts(one, facts.nowMs), project: sanitizeId(one.projectId) }));
-  rows.sort((one, other) => order.indexOf(one.phase) - order.indexOf(other.phase));
+  const placeOf = ({ status }: Operation) => order.indexOf(phaseForStatus(status));
+  const sorted = operations.toSorted((one, other) => placeOf(one) - placeOf(other));
+  const table = operationTable(sorted, (one) => ({
+    ...operationTexts(one, facts.nowMs),
+    project: sanitizeId(one.projectId),
+  }));
   const ids = operations.map(({ id }) => id);
   const criteria = 'all' in target ? [`since ${formatDuration(target.since)}`, ...target.all.texts] : [];
   const texts = [...criteria.map(codeHtml), `waited ${formatDuration(result.elapsed)}`];
@@ -40,7 +44,7 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
       ...('all' in target && { 'idle-project-ids': result.idleProjects }),
     },
     resultFields: { project_ids: projectIds },
-    details: `<p>${texts.join(', ')}.</p>\n${operationTable(rows)}`,
+    details: `<p>${texts.join(', ')}.</p>\n${table}`,
   };
 }
 
