@@ -39,6 +39,9 @@ export function parseProject(value: Json, place: string): ApiRecord {
   return { id: usableId(value['id'], place), record: value };
 }
 
+/** True for an id that cannot be one part of a path, whether a user or the service gives it. */
+export const isNoPathPart = (id: string): boolean => /^\.\.?$|[/\p{Cc}\p{Cs}]/u.test(id);
+
 /** Rejects what does not fit into a URL, such as `..`. */
 function usableId(value: Json | undefined, place: string): string {
   const id = idText(value);

@@ -6,7 +6,7 @@ import { paragraph } from '../action/markdown.js';
 import type { StepReport } from '../action/step-report.js';
 import type { Call } from '../api/control-api.js';
 import { UnexpectedShapeError } from '../api/parse-response.js';
-import { type Operation, operationsNamedIn, parseOperation } from '../api/records.js';
+import { isNoPathPart, type Operation, operationsNamedIn, parseOperation } from '../api/records.js';
 import { RequestError } from '../http/errors.js';
 import { type Attempt, withRetries } from '../http/retry.js';
 import { idText, isAbsent, isObject, type Json, type JsonObject, parseJsonOrUndefined } from '../text/json.js';
@@ -88,9 +88,7 @@ async function run(settings: Settings, collaborators: Collaborators, services: S
       return await collaborators.api.change({ ...request, body }, { ...how, onSend, onBody }, decode);
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
-      // A proxy that requires a login passes nothing on.
-      const isRefused = error.isThrottled || error.isServiceStatus(409) || error.status === 407;
-      mayBeDone = error.mayHaveTakenEffect && !isRefused;
+      mayBeDone = error.mayHaveTakenEffect && !error.isServiceStatus(409);
       const isUnsent = error.status === undefined && !mayBeDone && error.transient;
       const transient = (error.isThrottled || isUnsent) && 'until-deadline';
       throw new RequestError(error.message, { ...error, transient, cause: error });
@@ -136,7 +134,7 @@ function operationsIn(body: JsonObject, projectOfPath: string | undefined): Map<
   for (const { place, record } of named) {
     const { project_id } = isObject(record) ? record : {};
     const projectId = isAbsent(project_id) ? projectOfPath : idText(project_id);
-    if (projectId === undefined || /^\.\.?$|[/\p{Cc}\p{Cs}]/u.test(projectId))
+    if (projectId === undefined || isNoPathPart(projectId))
       throw new UnexpectedShapeError(`\`${place}.project_id\` cannot be used in a path`);
     found.set(projectId, [...(found.get(projectId) ?? []), parseOperation(record, place, projectId)]);
   }

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { isNoPathPart } from '../../api/records.js';
 import { parseJsonOrUndefined } from '../../text/json.js';
 import { minSecretLength, sanitizeLine } from '../../text/sanitize-line.js';
 import { formatDuration, parseDuration } from '../../time/duration.js';
@@ -131,7 +132,7 @@ export function parsePart<T>(name: string, parse: () => T): T {
 /** For ids that become a part of a path. `expected`: for messages, such as `a project id`. */
 export function pathIdsParser(expected: string, max: number): Parse<string[]> {
   const parse: Parse<string> = (id) => {
-    if (/^(\s*|\.\.?)$|[/\p{Cc}\p{Cs}]/u.test(id))
+    if (id.trim() === '' || isNoPathPart(id))
       throw new BadValue(`is not ${expected}: it must not be empty, “.” or “..”, or contain “/” or control characters`);
     return id;
   };
