@@ -89,3 +89,13 @@ test.for<[moment: string, inputs: Inputs, options: object]>([
   expect(result.exitCode).toBe(1);
   expect(() => errorOf(result)).toThrow(/found 0/);
 });
+
+test.for([
+  ['one project', 'it only above its table', 1],
+  ['two projects', 'them also in a column of its table', 2],
+] as const)('the summary of wait-operation with %s names %s', async ([, , projects], context) => {
+  const { result, service } = await expectAllEnd(context, 'finished', [runs(1)], {}, { projects });
+  const { summary } = result;
+  for (const id of service.projectIds) expect(summary.slice(0, summary.indexOf('<table>'))).toContain(id);
+  expect(summary.includes('<th>Project</th>')).toBe(projects > 1);
+});

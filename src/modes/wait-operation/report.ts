@@ -26,11 +26,13 @@ export function waitReport(result: WaitResult, settings: WaitSettings, facts: Re
   const sorted = operations.toSorted((one, other) => placeOf(one) - placeOf(other));
   const table = operationTable(sorted, (one) => ({
     ...operationTexts(one, facts.nowMs),
-    project: sanitizeId(one.projectId),
+    project: projectIds.length > 1 ? sanitizeId(one.projectId) : '',
   }));
+  const shown = joinFirst(projectIds.map((id) => codeHtml(sanitizeId(id))));
+  const where = projectIds.length === 0 ? [] : [`${projectIds.length === 1 ? 'Project' : 'Projects'} ${shown}`];
   const ids = operations.map(({ id }) => id);
   const criteria = 'all' in target ? [`since ${formatDuration(target.since)}`, ...target.all.texts] : [];
-  const texts = [...criteria.map(codeHtml), `waited ${formatDuration(result.elapsed)}`];
+  const texts = [...where, ...criteria.map(codeHtml), `waited ${formatDuration(result.elapsed)}`];
   return {
     ...messages(result, settings, facts),
     warnings: warnings(result, facts),
