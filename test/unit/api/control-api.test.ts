@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Exchange } from '../../../src/http/exchange.js';
 import { Rate } from '../../../src/http/rate.js';
 import { Cancellation, Deadline, DeadlineExceeded } from '../../../src/time/deadline.js';
@@ -54,4 +54,18 @@ test('the Date header of a slow response counts as the time of its arrival', asy
   );
   await clock.run(api.keys(sendOnce(deadline)));
   expect(api.knownServiceEpochMs(clock)).toBe(Date.parse(headers.date));
+});
+
+test('a response whose turn comes after the deadline is not parsed', async (context) => {
+  let now = 0;
+  const turn = async () => {
+    now = 2_000;
+  };
+  const clock = { now: () => now, epochMs: () => now, schedule: () => () => undefined, turn };
+  const parse = vi.spyOn(JSON, 'parse');
+  context.onTestFinished(() => parse.mockRestore());
+  const api = apiBy(async () => ({ status: 200, headers: {}, body: '[]' }), new Rate(clock, () => 0));
+  const listing = api.keys(sendOnce(new Deadline(clock, 1_000, new Cancellation())));
+  await expect(listing).rejects.toThrow(DeadlineExceeded);
+  expect(parse).not.toHaveBeenCalled();
 });
